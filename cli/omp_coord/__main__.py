@@ -1,0 +1,28 @@
+"""The command's entry: `run` has a road of its own, within 30 ms; everything else goes through typer."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Runs the command of `sys.argv`; returns the exit code."""
+    argv = sys.argv[1:]
+    if sys.platform == "win32":
+        sys.stderr.write("omp-coord: Windows is not supported; use it inside WSL\n")
+        return 2
+    if argv[:1] == ["run"] and "--help" not in _before_command(argv):
+        from omp_coord.run_command import main as run
+
+        return run(argv[1:])
+    from omp_coord.app import main as others
+
+    return others()
+
+
+def _before_command(argv: list[str]) -> list[str]:
+    return argv[: argv.index("--")] if "--" in argv else argv
+
+
+if __name__ == "__main__":
+    sys.exit(main())

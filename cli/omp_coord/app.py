@@ -1,0 +1,77 @@
+"""The command `omp-coord`, all but the quick road of `run` (see `__main__`)."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from coord import __version__
+from coord.errors import ConfigError, CoordError, Unavailable
+from omp_coord.commands.config import config_app
+from omp_coord.commands.init import init
+from omp_coord.commands.keys import keys
+from omp_coord.commands.paths import paths
+from omp_coord.commands.queue import queue_app
+from omp_coord.commands.run import run
+from omp_coord.commands.server import server_app
+from omp_coord.commands.status import status
+from omp_coord.exits import Exit
+from omp_coord.say import say
+
+app = typer.Typer(
+    name="omp-coord",
+    help="One board for the coding-agent sessions of a project: queues, slots and who holds them.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"omp-coord {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("run", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})(run)
+app.command("status")(status)
+app.add_typer(queue_app, name="queue")
+app.add_typer(config_app, name="config")
+app.command("init")(init)
+app.add_typer(server_app, name="server")
+app.command("keys")(keys)
+app.command("paths")(paths)
+
+
+def main() -> int:
+    """Runs a command; every error is one line on stderr and an exit code."""
+    try:
+        app(standalone_mode=True)
+    except ConfigError as error:
+        return _fail(error, Exit.USAGE)
+    except Unavailable as error:
+        return _fail(error, Exit.UNAVAILABLE)
+    except CoordError as error:
+        return _fail(error, Exit.FAILED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return Exit.FAILED
+    return Exit.OK
+
+
+def _fail(error: CoordError, code: int) -> int:
+    for line in str(error).splitlines():
+        say(line)
+    return code

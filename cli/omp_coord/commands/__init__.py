@@ -1,0 +1,1 @@
+"""The commands, one file per group; `omp_coord.app` puts them together."""

@@ -1,0 +1,102 @@
+"""The line that tells of a wait: on a terminal one line kept up to date, elsewhere one when the place changes."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from omp_coord.say import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from coord.run.job import Job
+
+EVERY_S = 30.0
+"""Without a terminal, at most one line in this time."""
+
+
+class WaitingLine:
+    """What `coord.run.runner` shows. `quiet` silences the waiting line only, never a notice."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._since = 0.0
+        self._shown = ""
+        self._drawn = False
+        self._place = 0
+        self._next = 0.0
+        self._terminal: bool | None = None
+
+    def notice(self, text: str) -> None:
+        self.quiet()
+        for line in text.splitlines():
+            say(line)
+
+    def waiting(self, job: Job) -> None:
+        if self._quiet or job.waiting is None:
+            return
+        now = time.monotonic()
+        self._since = self._since or now
+        if self._terminal is None:
+            self._terminal = os.isatty(2) and os.environ.get("TERM", "dumb") != "dumb" and "CI" not in os.environ
+        if self._terminal:
+            self._redraw(_sentence(job, now - self._since))
+        elif job.waiting.place != self._place and now >= self._next:
+            self._place, self._next = job.waiting.place, now + EVERY_S
+            say(_sentence(job, now - self._since))
+
+    def quiet(self) -> None:
+        if self._drawn:
+            self._drawn, self._shown = False, ""
+            _write("\r\x1b[K")
+
+    def _redraw(self, sentence: str) -> None:
+        if sentence == self._shown:
+            return
+        self._shown, self._drawn = sentence, True
+        _write("\r\x1b[K" + _fit(f"omp-coord: {sentence}"))
+
+
+def _sentence(job: Job, waited: float) -> str:
+    waiting = job.waiting
+    assert waiting is not None
+    about = "about " if waiting.about else ""
+    what = f"waiting for {job.queue}, {about}place {waiting.place}"
+    if job.contact.board is None:
+        what = f"waiting for {job.queue}, the server is away"
+    elif waiting.cause == "settling":
+        what = f"waiting for {job.queue}, the board is settling"
+    return " · ".join([what, *map(_holder, waiting.holders[:2]), f"waited {_span(waited)}"])
+
+
+def _holder(one: dict[str, Any]) -> str:
+    name = str(one.get("label") or one.get("command") or one["id"])
+    since = one.get("startedAt") or one.get("grantedAt") or one["queuedAt"]
+    return f"{name[:40]} since {time.strftime('%H:%M:%S', time.localtime(since / 1000))}"
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{rest:02}s" if minutes else f"{rest}s"
+
+
+def _fit(text: str) -> str:
+    """Cut to the terminal's width, so that it stays one line that can be drawn over."""
+    from coord.names import clean
+
+    try:
+        width = os.get_terminal_size(2).columns
+    except OSError:
+        width = 80
+    text = clean(text)
+    return text if len(text) < width else text[: max(1, width - 2)] + "…"
+
+
+def _write(text: str) -> None:
+    try:
+        os.write(2, text.encode("utf-8", "replace"))
+    except OSError:
+        pass

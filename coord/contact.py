@@ -1,0 +1,208 @@
+"""A participant's contact with its board: the choice of the server, the connection, and what is done when it is lost.
+
+The coordinator's absence kills nobody: a lost server is looked for again, quickly at first, then once every two seconds;
+a dead embedded server is started again at once; after 3 s without another server the choice is made anew through the
+scope's record, so that all participants move together (design 10).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from coord.board import Board
+from coord.errors import Elsewhere, Unavailable
+from coord.scripts import remembered
+from coord.server.choose import choose, follow, rechoose
+from coord.server.record import file_name
+from coord.wire import connect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coord.answers import Answer
+    from coord.config.settings import Settings
+    from coord.home import Home
+    from coord.scripts import Script
+    from coord.server.choose import Choice
+
+CONNECT_S = 1.0
+"""Seconds that a server may take to accept a connection and greet."""
+RECHOOSE_S = 3.0
+
+
+class Contact:
+    """`board` is the board while there is contact, else None; `notices` are lines to show the user, taken by `told()`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        home: Home,
+        env: Mapping[str, str],
+        *,
+        url: str | None = None,
+        goes_along: bool = True,
+    ) -> None:
+        self.settings = settings
+        self.home = home
+        self.env = env
+        self.board: Board | None = None
+        self.lost_at: float | None = None
+        self._url = url
+        self._goes_along = goes_along
+        self._notices: list[str] = []
+        self._choice: Choice | None = None
+        self._next_try = 0.0
+        self._tries = 0
+        self._file = _mark(settings.path)
+
+    def open(self) -> Board:
+        """The board, for the first time. Raises `Unavailable`, `ConfigError`, `Elsewhere` (unless the contact goes along
+        with where the scope lives)."""
+        try:
+            choice = choose(self.settings, self.home, self.env, url=self._url)
+        except Elsewhere as elsewhere:
+            if not self._goes_along:
+                raise
+            self._url = None
+            choice = follow(self.settings, self.home, elsewhere)
+        try:
+            return self._connect(choice)
+        except Unavailable:
+            if choice.url is None:
+                raise
+            choice = rechoose(self.settings, self.home, self.env, lost=choice.url, url=self._url, patience=RECHOOSE_S)
+            return self._connect(choice)
+
+    def _connect(self, choice: Choice) -> Board:
+        self._notices += choice.notices
+        self._choice = choice
+        if choice.url is None:
+            raise Unavailable("no server runs; `omp-coord server start` starts one")
+        link = connect(choice.url, CONNECT_S)
+        self.board = Board(link, self.settings.scope, fresh=choice.fresh_allowed, loaded=self._scripts())
+        self.lost_at, self._tries = None, 0
+        return self.board
+
+    def _scripts(self) -> dict[str, Script]:
+        try:
+            return remembered(self.home.cache())
+        except OSError:
+            return {}
+
+    def lose(self) -> None:
+        """The connection failed: `board` is None until `retry` finds it again."""
+        if self.board is not None:
+            self.board.link.close()
+            self.board = None
+        if self.lost_at is None:
+            self.lost_at = time.monotonic()
+            self._next_try = self.lost_at
+
+    def retry(self) -> Board | None:
+        """Tries to find the board again when a try is due; a caller that gets it registers all it really holds."""
+        now = time.monotonic()
+        if now < self._next_try or self._choice is None:
+            return None
+        try:
+            return self._connect(self._next_choice(now))
+        except Unavailable:
+            self._tries += 1
+            self._next_try = time.monotonic() + min(2.0, 0.1 * 2**self._tries)
+            return None
+
+    def _next_choice(self, now: float) -> Choice:
+        known = self._choice
+        assert known is not None
+        waited = now - (self.lost_at or now)
+        if known.url is not None and not known.embedded and waited < RECHOOSE_S:
+            known.notices = []
+            return known
+        return rechoose(self.settings, self.home, self.env, lost=known.url or "", url=self._url)
+
+    @property
+    def retry_in(self) -> float:
+        """Seconds until a retry is due."""
+        return max(0.0, self._next_try - time.monotonic())
+
+    @property
+    def lost_for(self) -> float:
+        """Seconds without a server; 0 while there is contact."""
+        return 0.0 if self.lost_at is None else time.monotonic() - self.lost_at
+
+    @property
+    def server(self) -> str:
+        """The server's URL without its password, for people."""
+        from coord.wire.url import hide_password
+
+        return hide_password(self._choice.url or "") if self._choice else ""
+
+    def told(self) -> list[str]:
+        """The notices since the last call."""
+        notices, self._notices = self._notices, []
+        return notices
+
+    def knows(self, answer: Answer) -> None:
+        """Notes that this user knows the board's epoch, so that a new board of this scope settles before it grants."""
+        path = self._epoch_file()
+        if not os.path.exists(path):
+            try:
+                self.home.epochs()
+                with open(path, "w", encoding="ascii", opener=_private) as file:
+                    file.write(answer.epoch + "\n")
+            except OSError:
+                pass  # a full disk: the next board settles needlessly or a flush is met by the others' notes
+
+    def forget(self) -> None:
+        """The last participant left: a new board has nobody to wait for. (The scope's record stays for the 10 s that it
+        answers without a look at any server; a record in which nobody lives is void after that.)"""
+        try:
+            os.unlink(self._epoch_file())
+        except OSError:
+            pass  # somebody else was first
+
+    def _epoch_file(self) -> str:
+        return f"{self.home.machine}/epochs/{file_name(self.settings.scope)}"
+
+    def policy_news(self, queue: str, lane: str) -> tuple[str, str]:
+        """The policy and its JSON when the configuration file changed and is valid, else two empty texts; an invalid one
+        is noted once and the old one kept."""
+        mark = _mark(self.settings.path)
+        if mark is None or mark == self._file:
+            return "", ""
+        self._file = mark
+        from coord.config.load import load
+        from coord.errors import ConfigError
+
+        old = self.settings
+        try:
+            new = load(os.path.dirname(old.path or ""), self.env, self.home, named=old.path)
+            new.queue(queue, lane)
+        except ConfigError as error:
+            self._notices.append(f"the changed {old.path} is not used: {str(error).splitlines()[0]}")
+            return "", ""
+        if new.policy == old.policy or new.scope != old.scope:
+            return "", ""
+        self.settings = new
+        return new.policy, new.policy_json
+
+    def close(self) -> None:
+        if self.board is not None:
+            self.board.link.close()
+            self.board = None
+
+
+def _mark(path: str | None) -> tuple[int, int, int] | None:
+    """What changes when a file is written."""
+    if path is None:
+        return None
+    try:
+        info = os.stat(path)
+    except OSError:
+        return None
+    return info.st_mtime_ns, info.st_size, info.st_ino
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -1,0 +1,65 @@
+"""Looks at the processes of other participants of this machine, so that the board can be told who lives (design 21).
+
+The process table decides on one machine, never age: `vouch` entries name the very process that was looked at, and the
+board ignores them when it knows another.
+"""
+
+from __future__ import annotations
+
+from coord.machine import is_gone
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from coord.run.tree import Ending
+
+SEATED = frozenset(("granted", "running", "stopped", "orphaned"))
+
+
+def look(participants: Iterable[dict[str, Any]], machine: str) -> list[dict[str, Any]]:
+    """What to vouch for: one entry per participant of this machine. Records of jobs and `suspects` have the same shape."""
+    return [verdict for one in participants if one.get("machine") == machine and (verdict := _look_at(one))]
+
+
+def gone_among(participants: Iterable[dict[str, Any]], machine: str) -> list[dict[str, Any]]:
+    """The entries that change something: participants that are gone, or whose command outlives their runner."""
+    return [entry for entry in look(participants, machine) if entry["is"] != "live"]
+
+
+def _look_at(one: dict[str, Any]) -> dict[str, Any]:
+    process = one["process"]
+    entry = {"kind": one.get("kind", "job"), "id": one["id"], **process, "is": "live"}
+    if not is_gone(process["pid"], process["start"]):
+        return entry
+    entry["is"] = "gone"
+    if one.get("state") in SEATED:
+        from coord.run.tree import find_by_job
+
+        left = find_by_job(one["id"])
+        if left:
+            entry["is"], entry["pids"] = "orphaned", [proc.pid for proc in left]
+    return entry
+
+
+class Orphans:
+    """Ends what is left of jobs whose runner is gone: TERM, and KILL 10 s later. `tick` does what is due."""
+
+    __slots__ = ("_endings",)
+
+    def __init__(self) -> None:
+        self._endings: dict[str, Ending] = {}
+
+    def found(self, entries: Iterable[dict[str, Any]]) -> None:
+        """Takes note of the orphaned jobs among vouch entries."""
+        from coord.run.tree import Ending, find_by_job
+
+        for entry in entries:
+            if entry["is"] == "orphaned" and entry["id"] not in self._endings:
+                self._endings[entry["id"]] = Ending(lambda job=entry["id"]: find_by_job(job))  # type: ignore[misc]
+
+    def tick(self, now: float) -> float | None:
+        """Seconds until it should be called again; None: nothing to do."""
+        due = [ending.tick(now) for ending in self._endings.values() if not ending.done]
+        return min((seconds for seconds in due if seconds is not None), default=None)

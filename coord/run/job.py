@@ -1,0 +1,279 @@
+"""A job's conversation with the board: asks for a slot, waits for it, holds it, gives it back.
+
+    new → waiting → held → (finished)
+           ↘ over        waiting ended for good: cancelled by somebody
+    apart                no board: it runs uncoordinated and registers when there is one again
+
+Nothing here waits by itself, but for the calls that a decision hangs on (enqueue, start, register, finish). Whoever
+drives the job sleeps for as long as `pump` says, or until the connection has news, and calls `pump` again.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from coord.answers import Ended, Granted, Running, Waiting
+from coord.errors import BoardFault, Unavailable
+from coord.run.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from coord.answers import Answer
+    from coord.board import Board
+    from coord.contact import Contact
+    from coord.liveness import Orphans
+
+BEAT_S = 2.0
+LOOK_S = 1.0
+PATIENCE_S = 3.0
+"""Seconds without an answer after which the connection counts as lost."""
+
+
+class Job:
+    """One job of one queue. `state`: new, waiting, held, over, apart; `granted` is the board's word on the slot."""
+
+    def __init__(
+        self, contact: Contact, queue: str, lane: str, *, owner: str, record: Record, session: str = "",
+        parent: str = "", limit_ms: int | None = None, queue_limit_ms: int | None = None, wake: str = "",
+    ) -> None:  # fmt: skip
+        self.id = os.urandom(8).hex()
+        self.contact = contact
+        self.queue, self.lane = queue, lane
+        self.owner, self.session, self.parent = owner, session, parent
+        self.limit_ms, self.queue_limit_ms = limit_ms, queue_limit_ms
+        self.record = record
+        self.state = "new"
+        self.running_state = "running"
+        self.granted: Granted | None = None
+        self.waiting: Waiting | None = None
+        self.ended: Ended | None = None
+        self.kill: tuple[str, str] | None = None
+        self.fence = self.ticket = ""
+        self.queued_at = self.started_at = 0
+        self.wake = wake or self.id
+        self.epoch = ""
+        self._beat_at = self._look_at = 0.0
+        self._posted_at = 0.0
+        self._orphans: Orphans | None = None
+
+    # -- asking
+
+    def enqueue(self, *, wait: bool = True) -> Answer:
+        """Asks for a slot; afterwards the state is waiting or held, or unchanged for `Busy`. Raises `Unavailable`."""
+        board = self.contact.board or self.contact.open()
+        answer = board.enter(
+            (board.keys.wake(self.wake), board.keys.epoch), "job_enqueue", job=self.id, queue=self.queue, lane=self.lane,
+            session=self.session, owner=self.owner, parent=self.parent, wait="1" if wait else "0",
+            limit_ms="" if self.limit_ms is None else self.limit_ms, policy=self.contact.settings.policy,
+            policy_json=self.contact.settings.policy_json, record=self.record.text(),
+        )  # fmt: skip
+        self.contact.knows(answer)
+        self._beat_in(BEAT_S)
+        self._take(answer)
+        return answer
+
+    # -- being driven
+
+    def pump(self) -> float:
+        """Takes what is here, does what is due, and says in how many seconds to call again."""
+        now = time.monotonic()
+        try:
+            if self.contact.board is None:
+                self._return(now)
+            else:
+                self._hear(self.contact.board)
+                self._beat_if_due(self.contact.board, now)
+        except Unavailable:
+            self.contact.lose()
+        return self._sleep(time.monotonic())
+
+    def _hear(self, board: Board) -> None:
+        answer = board.poll()
+        if answer is not None:
+            self._take(answer)
+        pushes, board.link.pushes = board.link.pushes, []
+        for push in pushes:
+            self._heard(board, str(push[1]), str(push[2]))
+
+    def _heard(self, board: Board, channel: str, text: str) -> None:
+        if channel == board.keys.epoch and text != self.epoch:
+            self._register(board)
+            return
+        word, _, rest = text.partition(" ")
+        job, _, fence = rest.partition(" ")
+        if job != self.id:
+            return
+        if word == "granted" and self.state == "waiting":
+            self._start(board, fence)
+        elif word in ("cancelled", "kill"):
+            self._beat_at = 0.0
+
+    def _beat_if_due(self, board: Board, now: float) -> None:
+        if board.waits:
+            if now - self._posted_at > PATIENCE_S:
+                raise Unavailable("the server does not answer")
+            return
+        if self.state == "waiting" and now >= self._look_at:
+            self._look_at = now + LOOK_S
+            self._look(board)
+        if now >= self._beat_at and self.state in ("waiting", "held"):
+            self._beat(board)
+
+    def _beat(self, board: Board) -> None:
+        self._beat_in(BEAT_S)
+        self._posted_at = time.monotonic()
+        policy, policy_json = self.contact.policy_news(self.queue, self.lane)
+        board.post(
+            "job_beat", job=self.id, instance=self.record.instance, ahead="1" if self.state == "waiting" else "",
+            state=self.running_state if self.state == "held" else "waiting", policy=policy, policy_json=policy_json,
+        )  # fmt: skip
+
+    def tell(self, running_state: str) -> None:
+        """Says `running` or `stopped` at once."""
+        self.running_state, self._beat_at = running_state, 0.0
+        self.pump()
+
+    def _beat_in(self, seconds: float) -> None:
+        self._beat_at = time.monotonic() + seconds
+
+    def _sleep(self, now: float) -> float:
+        """Seconds until something is due."""
+        if self.contact.board is None:
+            due = self.contact.retry_in
+        else:
+            next_at = min(self._beat_at, self._look_at) if self.state == "waiting" else self._beat_at
+            if self.contact.board.waits:
+                next_at = self._posted_at + PATIENCE_S
+            due = max(0.0, next_at - now)
+        orphans = self._orphans.tick(now) if self._orphans else None
+        return due if orphans is None else min(due, orphans)
+
+    # -- answers
+
+    def _take(self, answer: Answer) -> None:
+        self.epoch = answer.epoch
+        if isinstance(answer, Granted) and answer.verdict == "granted" and self.state == "waiting":
+            self._start(self._board, answer.fence)
+        elif isinstance(answer, Granted):
+            self._hold(answer)
+        elif isinstance(answer, Waiting):
+            self.state, self.waiting, self.ticket = "waiting", answer, answer.ticket
+            self.queued_at = answer.queued_at
+            if answer.settle_ms:
+                self._beat_in(min(BEAT_S, answer.settle_ms / 1000 + 0.005))
+        elif isinstance(answer, Running):
+            if answer.kill_by and self.kill is None:
+                self.kill = (answer.kill_by, answer.kill_reason)
+        elif answer.verdict == "unknown" or (isinstance(answer, Ended) and answer.how == "lost"):
+            self._register(self._board)
+        elif isinstance(answer, Ended):
+            self.state, self.ended = "over" if self.state != "held" else "held", answer
+        elif answer.verdict == "notYours":
+            raise BoardFault(f"job {self.id} belongs to another process")
+        if answer.fields.get("suspects"):
+            self._vouch(self._board, answer.suspects)
+
+    @property
+    def _board(self) -> Board:
+        board = self.contact.board
+        if board is None:
+            raise Unavailable("lost the server")
+        return board
+
+    def _hold(self, answer: Granted) -> None:
+        self.state, self.granted = "held", answer
+        self.fence = answer.fence
+        self.ticket = answer.ticket or self.ticket
+        self.owner = answer.owner or self.owner
+        self.started_at = self.started_at or answer.now
+
+    def _start(self, board: Board, fence: str) -> None:
+        answer = board.job_start(self.id, self.record.instance, fence)
+        if isinstance(answer, Granted):
+            self._hold(answer)
+        else:
+            self._beat_at = 0.0  # the grant lapsed or was taken back: the next ask tells what is so now
+
+    def _register(self, board: Board) -> None:
+        """Comes back with all this job really has: a slot that it holds, or its place. (A job that never saw the board's
+        clock says when it began by its own: that is shown, and decides nothing.)"""
+        held = self.state in ("held", "apart")
+        inside = self.granted.inside if self.granted else ""
+        answer = board.job_register(
+            self.id, self.queue, self.lane, self.running_state if held else "waiting", ticket=self.ticket,
+            fence=self.fence if held else "", inside=inside, policy=self.contact.settings.policy,
+            policy_json=self.contact.settings.policy_json,
+            record=self.record.text(
+                owner=self.owner, parent=self.parent, queuedAt=self.queued_at or int(time.time() * 1000),
+                grantedAt=self.started_at or None, startedAt=self.started_at or None,
+                limitMs=self.granted.limit_ms if self.granted else self.limit_ms,
+            ),
+        )  # fmt: skip
+        self.contact.knows(answer)
+        self._beat_in(BEAT_S)
+        self.epoch = answer.epoch
+        if held and answer.verdict == "running":
+            self.state = "held"
+            self.fence = answer.fields.get("fence", self.fence)
+            self.ticket = answer.fields.get("ticket", self.ticket)
+        elif not held:
+            self._take(answer)
+
+    def _return(self, now: float) -> None:
+        board = self.contact.retry()
+        if board is not None:
+            board.link.call("SUBSCRIBE", board.keys.wake(self.wake), board.keys.epoch)
+            self._register(board)
+
+    # -- looking at the others
+
+    def _look(self, board: Board) -> None:
+        if self.waiting is not None:
+            self._vouch(board, [*self.waiting.holders, *self.waiting.ahead], only_news=True)
+
+    def _vouch(self, board: Board, others: list[dict[str, Any]], *, only_news: bool = False) -> None:
+        from coord import liveness
+
+        entries = liveness.look([one for one in others if one["id"] != self.id], board.machine)
+        news = [entry for entry in entries if entry["is"] != "live"]
+        board.vouched = news if only_news else entries
+        if news:
+            self._orphans = self._orphans or liveness.Orphans()
+            self._orphans.found(news)
+            self._beat_at = 0.0
+
+    # -- ending
+
+    def leave(self) -> None:
+        """Gives up the place in line."""
+        if self.state == "waiting" and self.contact.board is not None:
+            try:
+                self.contact.board.job_cancel(self.id, instance=self.record.instance)
+            except Unavailable:
+                self.contact.lose()  # our lease lapses, or a waiter finds this process gone
+        self.state = "over"
+
+    def finish(self, outcome: str, *, code: int | None = None, signal: int | None = None, leftovers: str = "") -> None:
+        """Gives the slot back; the next one is granted in the same step. A server that is away is tried once more."""
+        for _ in range(2):
+            try:
+                board = self.contact.board or self.contact.retry()
+                if board is None:
+                    return
+                answer = board.job_finish(
+                    self.id,
+                    self.record.instance,
+                    self.fence,
+                    outcome,
+                    code=code,
+                    signal=signal,
+                    leftovers=leftovers,
+                )
+                if answer.fields.get("alone"):
+                    self.contact.forget()
+                return
+            except Unavailable:
+                self.contact.lose()

@@ -1,0 +1,33 @@
+"""The runner's sentences about other jobs and processes. Whatever came from others is cleaned of control characters."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from coord.run.job import Job
+    from coord.run.processes import Proc
+
+
+def holders(jobs: list[dict[str, Any]]) -> str:
+    """Who holds the slots, for one line."""
+    from coord.names import clean
+
+    names = [clean(str(job.get("label") or job.get("command") or job["id"])) for job in jobs[:3]]
+    more = f" and {len(jobs) - 3} more" if len(jobs) > 3 else ""
+    return ("held by " + ", ".join(names) + more) if names else "the board is settling"
+
+
+def cancelled(job: Job) -> str:
+    from coord.names import clean
+
+    ended = job.ended
+    by = f" by {clean(ended.by)}" if ended and ended.by else ""
+    why = f": {clean(ended.cause)}" if ended and ended.cause else ""
+    return f"the wait for {job.queue} was cancelled{by}{why}"
+
+
+def named(left: list[Proc]) -> str:
+    shown = ", ".join(f"{proc.pid} {proc.name}" for proc in left[:8])
+    return shown + (f" and {len(left) - 8} more" if len(left) > 8 else "")

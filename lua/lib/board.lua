@@ -1,0 +1,3 @@
+-- What one call knows of the board: `meta` as read and the fields of it to write, the queues to serve again, the suspects
+-- to name, and whether anything changed.
+local board = { meta = {}, write = {}, limits = {}, touched = {}, suspects = {}, changed = false, settling = false }

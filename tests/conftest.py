@@ -1,0 +1,49 @@
+"""What every test may ask for: a real server of each supported kind, a scope on it with its own limited users, a board."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from coord.board import Board
+from tests.boards import Clock
+from tests.limited import Scope
+from tests.servers import KINDS, Server, short_folder
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A running server of each kind, one per test worker; it is gone when the tests are over."""
+    folder = short_folder()
+    try:
+        with Server(request.param, folder) as running:
+            yield running
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def scope(server: Server) -> Iterator[Scope]:
+    """A scope of its own. Afterwards nothing may lie on the server but the keys that `coord.keys` spells."""
+    scope = Scope(server)
+    try:
+        yield scope
+        assert scope.foreign_keys() == []
+    finally:
+        scope.close()
+
+
+@pytest.fixture
+def board(scope: Scope) -> Board:
+    """A board whose time stands still until `clock` moves it; each of its scripts reaches only what it declares."""
+    board = scope.board()
+    Clock(board)
+    return board
+
+
+@pytest.fixture
+def clock(board: Board) -> Clock:
+    """The time of `board`."""
+    return Clock(board)

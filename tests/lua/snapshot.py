@@ -1,0 +1,85 @@
+"""The whole board as a test sees it: every key read in one go, records decoded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.limited import Scope
+
+
+class Snapshot:
+    """All keys of a scope. Hashes are dicts (records decoded), lexical sets lists, scored sets dicts, events dicts."""
+
+    def __init__(self, scope: Scope, events_after: str = "-") -> None:
+        self._scope = scope
+        self._replies = self._read(events_after)
+        self.meta = self._hash("META")
+        self.policies = self._records("POLICIES")
+        self.limits = {name[2:]: limits for name, limits in self._records("LIMITS").items()}
+        self.loads = self._records("LOADS")
+        self.jobs = self._records("JOBS")
+        self.ended = self._records("ENDED")
+        self.policy_use, self.turns = self._set("POLICY_USE"), self._set("TURNS")
+        self.waiting, self.running = self._set("WAITING"), self._set("RUNNING")
+        self.nest = self._set("NEST")
+        self.leases, self.deadlines = self._scores("LEASES"), self._scores("DEADLINES")
+        self.served, self.ended_at = self._scores("SERVED"), self._scores("ENDED_AT")
+        self.events = [(id_, _pairs(fields)) for id_, fields in self._replies["EVENTS"]]
+
+    def _read(self, events_after: str) -> dict[str, Any]:
+        hashes = ("META", "POLICIES", "LIMITS", "LOADS", "JOBS", "ENDED")
+        lexical = ("POLICY_USE", "TURNS", "WAITING", "RUNNING", "NEST")
+        scored = ("LEASES", "DEADLINES", "SERVED", "ENDED_AT")
+        key = self._scope.keys
+        commands: dict[str, list[Any]] = {name: ["HGETALL", key[name]] for name in hashes}
+        commands |= {name: ["ZRANGE", key[name], 0, -1] for name in lexical}
+        commands |= {name: ["ZRANGE", key[name], 0, -1, "WITHSCORES"] for name in scored}
+        commands["EVENTS"] = ["XRANGE", key["EVENTS"], events_after, "+"]
+        self._scope.admin.call("MULTI")
+        for words in commands.values():
+            self._scope.admin.post(*words)
+        replies: Any = self._scope.admin.call("EXEC")
+        return dict(zip(commands, replies, strict=True))
+
+    def _hash(self, name: str) -> dict[str, Any]:
+        found: Any = self._replies[name]
+        return dict(found)
+
+    def _records(self, name: str) -> dict[str, Any]:
+        return {id_: json.loads(text) for id_, text in self._hash(name).items()}
+
+    def _set(self, name: str) -> list[str]:
+        return list(self._replies[name])
+
+    def _scores(self, name: str) -> dict[str, float]:
+        return {member: float(score) for member, score in self._replies[name]}
+
+    def ids(self, members: list[str], queue: str) -> list[str]:
+        """Jobs of a queue in `waiting` or `running`, in the order of their tickets."""
+        parts = [member.split("|") for member in members]
+        return [p[4] for p in sorted(parts, key=lambda p: p[3]) if p[0] == "q" and p[1] == queue]
+
+    def board(self) -> dict[str, Any]:
+        """Everything, to compare two moments with; `lastOp` and the tests' clock aside."""
+        said = dict(self._replies)
+        said["META"] = {k: v for k, v in self.meta.items() if k not in ("lastOp", "testMicros")}
+        return said
+
+    def mentions(self, job: str) -> list[str]:
+        """The keys in which a job still stands, its tombstone and the event log aside."""
+        keys = {name: reply for name, reply in self._replies.items() if name not in ("ENDED", "ENDED_AT", "EVENTS")}
+        return [name for name, reply in keys.items() if any(_names(job, text) for text in _texts(reply))]
+
+
+def _pairs(fields: list[str]) -> dict[str, str]:
+    return dict(zip(fields[::2], fields[1::2], strict=True))
+
+
+def _texts(reply: Any) -> list[str]:
+    items = [*reply.keys(), *reply.values()] if isinstance(reply, dict) else reply
+    return [str(item[0] if isinstance(item, list) else item) for item in items]
+
+
+def _names(job: str, text: str) -> bool:
+    return job in text.split("|")[1:] or f'"{job}"' in text

@@ -1,0 +1,319 @@
+"""The board and the model side by side: every call is made on both, and every answer and the whole board compared."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from coord.answers import Answer
+from coord.board import Board
+from coord.wire import connect
+from coord.wire.link import Link
+from tests.boards import Clock, timed_board
+from tests.model import checks
+from tests.model.model import Model, Verdict
+from tests.model.picture import Picture, expected
+from tests.model.rules import Call, TOMBSTONE_KEPT
+
+PROVISIONAL = 9 * 10**15
+
+
+@dataclass
+class Runner:
+    """A process that runs or waits for one job: what it asked for, and what it was told."""
+
+    id: str
+    machine: str
+    pid: int
+    queue: str
+    lane: str
+    owner: str
+    policy: str
+    parent: str | None
+    wait: bool
+    limit_ms: int | None
+    queued_at: int = 0
+    alive: bool = True
+    phase: str = "asks"
+    """asks (no answer yet), waiting, running, stopped, done."""
+    ticket: int | None = None
+    fence: int | None = None
+    inside: str = ""
+    told_limit: int | None = None
+    stale: list[int] = field(default_factory=list)
+
+    @property
+    def process(self) -> dict[str, Any]:
+        return {"pid": self.pid, "start": "1", "instance": self.id}
+
+    def seen(self, how: str) -> dict[str, Any]:
+        """What somebody who looked at its machine's process table says of it."""
+        return {"kind": "job", "id": self.id, **self.process, "is": how, "pids": [self.pid + 1]}
+
+
+class World:
+    """One scope on a real server: machines `m1` and `m2`, one listener for all wake channels, one clock."""
+
+    def __init__(self, url: str, scope: str, policies: dict[str, dict[str, Any]], fresh: bool) -> None:
+        self.boards: dict[str, Board] = {name: timed_board(url, scope, machine=name, fresh=fresh) for name in ("m1", "m2")}
+        self.board = self.boards["m1"]
+        listener = connect(url)
+        assert isinstance(listener, Link)
+        self.listener = listener
+        self.board.link.call("FLUSHALL")
+        self.clock = Clock(self.board)
+        self.model = Model()
+        self.policies = policies
+        self.runners: list[Runner] = []
+        self.vouches: dict[str, list[dict[str, Any]]] = {}
+        self.ids = itertools.count()
+        self.newest = {"ticket": 0, "fence": 0}
+        self.picture = Picture(self.board)
+        self.log: list[str] = []
+
+    def close(self) -> None:
+        for board in self.boards.values():
+            board.link.close()
+        self.listener.close()
+
+    # --- both sides
+
+    def both(self, name: str, machine: str, ours: Callable[[], Verdict], theirs: Callable[[Board], Answer]) -> Answer:
+        """One call on the model and on the board; fails where they differ."""
+        if name != "sweep" and any(self.clock.ms - how.at >= TOMBSTONE_KEPT for how in self.model.ended.values()):
+            self.sweep(machine)  # whether an old tombstone is still there depends on who looked; now it is gone
+        board, model, before = self.boards[machine], self.model, self.picture
+        common = board._common
+        board.vouched = self.vouches.pop(machine, [])
+        model.begin(Call(self.clock.ms, machine, str(common["epoch"]), common["fresh"] == "1", float(str(common["load"])), board.vouched))
+        verdict = ours()
+        model.promote()
+        answer = theirs(board)
+        self.picture = Picture(self.board)
+        real = self._adopt()
+        self._same_answer(name, verdict, answer, real)
+        self._same_board()
+        self._same_wakes()
+        checks.all_of(name, machine, before, self.picture, model)
+        return answer
+
+    def _adopt(self) -> dict[int, int]:
+        """The board's numbers for those that the model handed out in this call, having checked their order."""
+        sides: list[tuple[Any, Any]] = [(job, self.picture.jobs.get(job.id)) for job in self.model.jobs.values()]
+        sides += [(how, self.picture.hash["ended"].get(id)) for id, how in self.model.ended.items()]
+        real: dict[int, int] = {}
+        for name in self.newest:
+            found = self._adopt_one(name, sides)
+            for _, pairs in found.items():
+                numbers = [theirs for _, theirs in sorted(pairs)]
+                assert numbers == sorted(set(numbers)), f"{name}s in another order than the model's: {pairs}"
+                assert numbers[0] > self.newest[name], f"a {name} that is not newer than all before: {numbers}"
+                real.update(pairs)
+            known = [getattr(job, name) or 0 for job in self.model.jobs.values()]
+            self.newest[name] = max([self.newest[name], *known, *(n for pairs in found.values() for _, n in pairs)])
+        for key, fence in self.model.served.items():
+            self.model.served[key] = real.get(fence, fence)
+        return real
+
+    @staticmethod
+    def _adopt_one(name: str, sides: list[tuple[Any, Any]]) -> dict[str, list[tuple[int, int]]]:
+        """By queue: the model's new tickets or fences with the board's, which the model has from now on."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for mine, theirs in sides:
+            number = getattr(mine, name, None)
+            if number is not None and number >= PROVISIONAL:
+                assert theirs is not None and name in theirs, f"the board lacks the {name} of {mine}"
+                setattr(mine, name, int(theirs[name]))
+                found.setdefault(mine.queue, []).append((number, int(theirs[name])))
+        return found
+
+    def _same_answer(self, name: str, verdict: Verdict, answer: Answer, real: dict[int, int]) -> None:
+        theirs = checks.told(answer)
+        ours = {key: real.get(value, value) if isinstance(value, int) else value for key, value in verdict.items()}
+        ours = {key: value for key, value in ours.items() if value is not None or key == "limitMs"}
+        if not name.startswith("beat"):
+            ours.pop("ahead", None)  # told to who asks for it
+        theirs = {key: theirs.get(key) for key in ours}
+        assert theirs == ours, f"{name}: the board answers {theirs}, the model {ours}"
+        assert {one["id"] for one in answer.suspects} == set(self.model.suspects), f"{name}: suspects {answer.suspects}"
+        rest = max(0, self.model.settle_until - self.model.now)
+        assert (answer.now, answer.epoch, answer.settle_ms) == (self.model.now, self.model.epoch, rest)
+
+    def _same_board(self) -> None:
+        ours, theirs = expected(self.model), self.picture.plain()
+        for key, value in ours.items():
+            assert theirs[key] == value, f"{key}: {checks.difference(theirs[key], value)}"
+
+    def _same_wakes(self) -> None:
+        self.listener.call("PING")
+        heard = [(str(p[1]).rsplit(":", 1)[1], str(p[2]).split()[0]) for p in self.listener.pushes if p[0] == "message"]
+        self.listener.pushes.clear()
+        heard, ours = sorted(heard), sorted(wake for wake in self.model.wakes if wake[0] in self.model.listening)
+        assert heard == ours, f"woken: {heard}, should be {ours}"
+
+    # --- listening
+
+    def listen(self, id: str, on: bool = True) -> None:
+        """Subscribes a waiter to its wake channel, or unsubscribes it."""
+        if on == (id in self.model.listening):
+            return
+        self.listener.send(("SUBSCRIBE" if on else "UNSUBSCRIBE", self.board.keys.wake(id)))
+        self.listener._due -= 0 if on else 1
+        self.listener.call("PING")
+        (self.model.listening.add if on else self.model.listening.discard)(id)
+
+    # --- calls
+
+    def sweep(self, machine: str) -> Answer:
+        return self.both("sweep", machine, self.model.sweep, lambda board: board.board_sweep())
+
+    def enqueue(self, runner: Runner, lost: bool = False) -> Answer:
+        content = self.policies[runner.policy]
+        args = (runner.id, runner.queue, runner.lane)
+        answer = self.both(
+            f"enqueue {runner.id}", runner.machine,
+            lambda: self.model.enqueue(*args, runner.owner, runner.parent, runner.wait, runner.limit_ms, runner.policy, content, runner.process),
+            lambda board: board.job_enqueue(
+                *args, owner=runner.owner, policy=runner.policy, policy_json=json.dumps(content), parent=runner.parent or "",
+                wait=runner.wait, limit_ms=runner.limit_ms, record=json.dumps({"process": runner.process, "command": "true"}),
+            ),
+        )  # fmt: skip
+        return answer if lost else self._heard(runner, answer)
+
+    def beat(self, runner: Runner, policy: str = "", instance: str | None = None, lost: bool = False) -> Answer:
+        content = self.policies.get(policy)
+        state = runner.phase if runner.phase in ("running", "stopped") else "waiting"
+        instance = instance or runner.id
+        answer = self.both(
+            f"beat {runner.id}", runner.machine,
+            lambda: self.model.beat(runner.id, instance, state, policy, content),
+            lambda board: board.job_beat(
+                runner.id, instance, state, ahead=True, policy=policy, policy_json=json.dumps(content) if content else ""
+            ),
+        )  # fmt: skip
+        job = self.model.jobs.get(runner.id)
+        runner.policy = job.policy if job else runner.policy
+        return answer if lost else self._heard(runner, answer, confirmed=False)
+
+    def start(self, runner: Runner, fence: int | None, instance: str | None = None, lost: bool = False) -> Answer:
+        instance = instance or runner.id
+        answer = self.both(
+            f"start {runner.id}", runner.machine,
+            lambda: self.model.start(runner.id, instance, fence or ""),
+            lambda board: board.job_start(runner.id, instance, token(fence)),
+        )  # fmt: skip
+        return answer if lost or instance != runner.id else self._heard(runner, answer)
+
+    def finish(self, runner: Runner, fence: int | None, instance: str | None = None, lost: bool = False) -> Answer:
+        instance = instance or runner.id
+        answer = self.both(
+            f"finish {runner.id}", runner.machine,
+            lambda: self.model.finish(runner.id, instance, fence or ""),
+            lambda board: board.job_finish(runner.id, instance, token(fence), "ok", code=0),
+        )  # fmt: skip
+        return answer if lost or instance != runner.id else self._heard(runner, answer)
+
+    def cancel(self, runner: Runner, machine: str, *, own: bool, kill: bool) -> Answer:
+        instance, by, reason = (runner.id, "", "") if own else ("", "somebody", "because")
+        answer = self.both(
+            f"cancel {runner.id}", machine,
+            lambda: self.model.cancel(runner.id, instance, by, reason, kill),
+            lambda board: board.job_cancel(runner.id, instance=instance, by=by, reason=reason, kill=kill),
+        )  # fmt: skip
+        return self._heard(runner, answer) if own else answer
+
+    def register(self, runner: Runner) -> Answer:
+        content = self.policies[runner.policy]
+        state = runner.phase if runner.phase in ("running", "stopped") else "waiting"
+        fence = runner.fence if state != "waiting" else None
+        limit = runner.told_limit
+        fields = {"process": runner.process, "owner": runner.owner, "queuedAt": runner.queued_at, "command": "true"}
+        fields |= {"parent": runner.parent} if runner.parent else {}
+        fields |= {"limitMs": limit} if limit is not None else {}
+        answer = self.both(
+            f"register {runner.id}", runner.machine,
+            lambda: self.model.register(
+                runner.id, runner.queue, runner.lane, runner.owner, runner.parent, state, runner.ticket, fence, runner.inside,
+                runner.policy, content, runner.process, runner.queued_at, limit,
+            ),
+            lambda board: board.job_register(
+                runner.id, runner.queue, runner.lane, state, ticket=token(runner.ticket), fence=token(fence),
+                inside=runner.inside, policy=runner.policy, policy_json=json.dumps(content), record=json.dumps(fields),
+            ),
+        )  # fmt: skip
+        return self._heard(runner, answer, confirmed=False)
+
+    def _heard(self, runner: Runner, answer: Answer, confirmed: bool = True) -> Answer:
+        """The runner takes in what it was told; a grant that it hears of in another way than by asking is not yet a start."""
+        fields, verdict = answer.fields, answer.verdict
+        if verdict in ("granted", "nested", "started", "running") and fields.get("fence"):
+            fence = int(fields["fence"])
+            if runner.fence not in (None, fence):
+                runner.stale.append(int(runner.fence or 0))
+            runner.ticket, runner.fence, runner.inside = int(fields["ticket"]), fence, fields["inside"]
+            runner.told_limit = int(float(fields["limitMs"])) if fields["limitMs"] else None
+            if verdict != "granted" or confirmed:
+                runner.phase = runner.phase if runner.phase == "stopped" else "running"
+        elif verdict == "waiting":
+            runner.phase, runner.ticket, runner.queued_at = "waiting", int(fields["ticket"]), int(fields["queuedAt"])
+        elif verdict in ("busy", "knot", "ended", "cancelled", "released"):
+            runner.phase = "done"
+        return answer
+
+    # --- the server's accidents
+
+    def flush(self) -> None:
+        """FLUSHALL; nobody may take the next board for a fresh one."""
+        self.board.link.call("FLUSHALL")
+        self.clock.restore()
+        for board in self.boards.values():
+            board._common["fresh"] = ""
+        self.model.clear()
+        self.newest = {"ticket": 0, "fence": 0}
+        self.picture = Picture(self.board)
+
+    def save(self) -> Any:
+        """All that stands on the board now, as a server has it on its disk."""
+        link = self.board.link
+        dumps = {key: link_dump(link, key) for key in self.board.keys.all()}
+        return dumps, copy.deepcopy(self.model), dict(self.newest)
+
+    def load(self, saved: Any) -> None:
+        """The server was killed and came back with what it had on its disk."""
+        dumps, model, newest = saved
+        self.board.link.call("FLUSHALL")
+        for key, value in dumps.items():
+            for words in value:
+                self.board.link.call(*words)
+        listening = self.model.listening
+        self.model = copy.deepcopy(model)
+        self.model.listening = listening
+        self.newest = dict(newest)
+        self.clock.restore()
+        self.picture = Picture(self.board)
+
+
+def token(number: int | None) -> str:
+    """A ticket or fence as it is written; "" for none."""
+    return "" if number is None else f"{number:016d}"
+
+
+def link_dump(link: Any, key: str) -> list[tuple[Any, ...]]:
+    """The commands that make a key again."""
+    kind = link.call("TYPE", key)
+    if kind == "hash":
+        return [("HSET", key, *_flat(link.call("HGETALL", key)))]
+    if kind == "zset":
+        found = link.call("ZRANGE", key, 0, -1, "WITHSCORES")
+        return [("ZADD", key, *[word for member, score in found for word in (f"{score:.0f}", member)])]
+    if kind == "stream":
+        return [("XADD", key, id, *fields) for id, fields in link.call("XRANGE", key, "-", "+")]
+    return []
+
+
+def _flat(pairs: Any) -> list[Any]:
+    return [word for pair in pairs.items() for word in pair] if isinstance(pairs, dict) else list(pairs)
