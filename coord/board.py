@@ -1,7 +1,7 @@
 """The board, typed: one method per script, the same words.
 
-A call is one EVALSHA. Whatever the board decides is decided in `lua/`; this class only says who is asking, carries along
-what the caller saw of its machine's processes, and turns faults into `Unavailable` or `BoardFault`.
+A call is one EVALSHA. Whatever the board decides is decided in `lua/`; this class only says who is asking, carries
+along what the caller saw of its machine's processes, and turns faults into `Unavailable` or `BoardFault`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,21 @@ if TYPE_CHECKING:
     from coord.wire.link import Link
 
 _AWAY = frozenset(
-    ["LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "READONLY", "TRYAGAIN", "NOAUTH", "WRONGPASS", "NOPERM", "OOM", "MISCONF", "NOREPLICAS", "UNKILLABLE"]
+    [
+        "LOADING",
+        "BUSY",
+        "MASTERDOWN",
+        "CLUSTERDOWN",
+        "READONLY",
+        "TRYAGAIN",
+        "NOAUTH",
+        "WRONGPASS",
+        "NOPERM",
+        "OOM",
+        "MISCONF",
+        "NOREPLICAS",
+        "UNKILLABLE",
+    ]
 )
 """Error replies that mean "not now" or "not you", not a fault of a script."""
 
@@ -31,12 +45,13 @@ _loaded: dict[str, scripts.Script] = {}
 
 
 class Board:
-    """One scope's board over one connection. `fresh`: nothing of this scope can be running, so a new board need not settle.
+    """One scope's board over one connection.
 
+    `fresh`: nothing of this scope can be running, so a new board need not settle.
     `loaded` holds scripts by name, filled as they are needed; tests pass their own, with a clock that they set.
     """
 
-    __slots__ = ("_common", "_posted", "_scripts", "keys", "link", "scope", "vouched")
+    __slots__ = ("_common", "_heard", "_posted", "_scripts", "keys", "link", "scope", "vouched")
 
     def __init__(
         self,
@@ -51,6 +66,7 @@ class Board:
         self._scripts = _loaded if loaded is None else loaded
         self.scope = scope
         self.keys = Keys(scope)
+        self._heard: set[str] = set()
         self._posted: tuple[scripts.Script, list[object]] | None = None
         self.vouched: list[dict[str, Any]] = []
         self._common: dict[str, object] = {
@@ -97,6 +113,9 @@ class Board:
 
     def enter(self, channels: tuple[str, ...], name: str, **values: object) -> Answer:
         """Subscribes and runs a script in one write, so that no message can fall between the two."""
+        if self._heard.issuperset(channels):
+            return self.call(name, **values)
+        self._heard.update(channels)
         script, words = self.words(name, values)
         self.link.send(("SUBSCRIBE", *channels), ("EVALSHA", script.sha, *words))
         try:

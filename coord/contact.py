@@ -1,7 +1,7 @@
-"""A participant's contact with its board: the choice of the server, the connection, and what is done when it is lost.
+"""A participant's contact with its board: the choice of the server, the connection, what is done when it is lost.
 
-The coordinator's absence kills nobody: a lost server is looked for again, quickly at first, then once every two seconds;
-a dead embedded server is started again at once; after 3 s without another server the choice is made anew through the
+The coordinator's absence kills nobody: a lost server is looked for again, quickly at first, then every two seconds; a
+dead embedded server is started again at once; after 3 s without another server the choice is made anew through the
 scope's record, so that all participants move together (design 10).
 """
 
@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 CONNECT_S = 1.0
 """Seconds that a server may take to accept a connection and greet."""
 RECHOOSE_S = 3.0
+NOTE_S = 2.0
+"""A lasting contact looks after its note of the epoch as often as a job beats."""
 
 
 class Contact:
-    """`board` is the board while there is contact, else None; `notices` are lines to show the user, taken by `told()`."""
+    """`board` is the board while there is contact, else None. `goes_along`: with where the scope lives, when asked for
+    another server. `lasting`: used for one job after another, so the last participant's tidying waits for `close`."""
 
     def __init__(
         self,
@@ -43,14 +46,18 @@ class Contact:
         *,
         url: str | None = None,
         goes_along: bool = True,
+        lasting: bool = False,
     ) -> None:
         self.settings = settings
         self.home = home
         self.env = env
         self.board: Board | None = None
         self.lost_at: float | None = None
+        self.wake = "c-" + os.urandom(8).hex()  # the channel of the jobs that use this contact one after another
         self._url = url
-        self._goes_along = goes_along
+        self._goes_along, self._lasting = goes_along, lasting
+        self._noted_at = 0.0
+        self._alone = False
         self._notices: list[str] = []
         self._choice: Choice | None = None
         self._next_try = 0.0
@@ -58,8 +65,8 @@ class Contact:
         self._file = _mark(settings.path)
 
     def open(self) -> Board:
-        """The board, for the first time. Raises `Unavailable`, `ConfigError`, `Elsewhere` (unless the contact goes along
-        with where the scope lives)."""
+        """The board, for the first time. Raises `Unavailable`, `ConfigError`, `Elsewhere` (unless the contact goes
+        along with where the scope lives)."""
         try:
             choice = choose(self.settings, self.home, self.env, url=self._url)
         except Elsewhere as elsewhere:
@@ -144,7 +151,12 @@ class Contact:
         return notices
 
     def knows(self, answer: Answer) -> None:
-        """Notes that this user knows the board's epoch, so that a new board of this scope settles before it grants."""
+        """Told of every answer: notes that this user knows the board's epoch, so that a new board of this scope settles
+        before it grants."""
+        now = time.monotonic()
+        if self._lasting and now - self._noted_at < NOTE_S:
+            return
+        self._noted_at = now
         path = self._epoch_file()
         if not os.path.exists(path):
             try:
@@ -154,9 +166,12 @@ class Contact:
             except OSError:
                 pass  # a full disk: the next board settles needlessly or a flush is met by the others' notes
 
-    def forget(self) -> None:
+    def forget(self, *, closing: bool = False) -> None:
         """The last participant left: a new board has nobody to wait for. (The scope's record stays for the 10 s that it
         answers without a look at any server; a record in which nobody lives is void after that.)"""
+        if self._lasting and not closing:
+            self._alone = True
+            return
         try:
             os.unlink(self._epoch_file())
         except OSError:
@@ -166,8 +181,8 @@ class Contact:
         return f"{self.home.machine}/epochs/{file_name(self.settings.scope)}"
 
     def policy_news(self, queue: str, lane: str) -> tuple[str, str]:
-        """The policy and its JSON when the configuration file changed and is valid, else two empty texts; an invalid one
-        is noted once and the old one kept."""
+        """The policy and its JSON when the configuration file changed and is valid, else two empty texts; an invalid
+        one is noted once and the old one kept."""
         mark = _mark(self.settings.path)
         if mark is None or mark == self._file:
             return "", ""
@@ -188,6 +203,8 @@ class Contact:
         return new.policy, new.policy_json
 
     def close(self) -> None:
+        if self._alone:
+            self.forget(closing=True)
         if self.board is not None:
             self.board.link.close()
             self.board = None

@@ -19,7 +19,7 @@ SEATED = frozenset(("granted", "running", "stopped", "orphaned"))
 
 
 def look(participants: Iterable[dict[str, Any]], machine: str) -> list[dict[str, Any]]:
-    """What to vouch for: one entry per participant of this machine. Records of jobs and `suspects` have the same shape."""
+    """What to vouch for: one entry per participant of this machine. Job records and `suspects` have the same shape."""
     return [verdict for one in participants if one.get("machine") == machine and (verdict := _look_at(one))]
 
 

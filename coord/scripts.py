@@ -1,7 +1,7 @@
 """Loads the board's scripts from `lua/`: includes, and the names by which KEYS and ARGV are bound.
 
-A script names its keys and arguments once, at its top (`local A, B = unpack(KEYS)`, `local x, y = unpack(ARGV)`); Python
-binds by those names, so order cannot drift and a wrong or missing argument is a `TypeError`. Includes are comments,
+A script names its keys and arguments once, at its top (`local A, B = unpack(KEYS)`, `local x, y = unpack(ARGV)`);
+Python binds by those names, so order cannot drift and a wrong or missing argument is a `TypeError`. Includes are comments,
 `-- @include lib/name`, each file taken in once per block, in the order in which it is first needed. An indented include
 belongs to its block: Lua makes its functions only when that block runs, so what is seldom needed costs the usual call
 nothing.
@@ -74,7 +74,7 @@ def remembered(folder: str) -> dict[str, Script]:
     path, mark = os.path.join(folder, "scripts"), _mark()
     try:
         with open(path, "rb") as file:
-            known = marshal.loads(file.read())
+            known = marshal.loads(file.read())  # noqa: S302 - the folder is this user's own, 0700
         if known[0] == mark:
             return {name: Script(name, None, facts) for name, facts in known[1].items()}
     except (OSError, ValueError, EOFError, TypeError, LookupError, AttributeError):

@@ -1,4 +1,4 @@
-"""What every test may ask for: a real server of each supported kind, a scope on it with its own limited users, a board."""
+"""What every test may ask for: a real server of each kind, a scope on it with users of its own, a board."""
 
 from __future__ import annotations
 

@@ -103,5 +103,3 @@ class ScriptLink:
             self._link.call("AUTH", self._users[name], PASSWORD)
             self._now = name
         return self._link.call(*words, timeout=timeout)
-
-

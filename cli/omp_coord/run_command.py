@@ -63,39 +63,25 @@ def _run(options: RunOptions) -> int:
 
 
 def _job(options: RunOptions, contact: Contact, lane: str, queue_limit_ms: int | None, cwd: str) -> Job:
-    from coord.names import clean, encode, redact
+    from coord.names import clean, redact
+    from coord.run.asker import Asker
     from coord.run.job import Job
     from coord.run.record import Record
 
-    env = os.environ
+    asker = Asker(os.environ, contact.settings.scope, owner=options.owner, agent=options.agent)
     label = clean(options.label)[:200] if options.label else None
-    agent = options.agent or env.get("OMP_COORD_AGENT", "")
-    record = Record(label=label, command="" if label else redact(options.argv), cwd=cwd, agent=clean(agent))
-    parent = env.get("OMP_COORD_JOB", "") if env.get("OMP_COORD_SCOPE") == contact.settings.scope else ""
+    record = Record(label=label, command="" if label else redact(options.argv), cwd=cwd, agent=clean(asker.agent))
     return Job(
         contact,
         options.queue,
         lane,
-        owner=encode(options.owner or _terminal()),
+        owner=asker.owner,
         record=record,
-        session=env.get("OMP_COORD_SESSION", ""),
-        parent=parent if parent.isalnum() else "",
+        session=asker.session,
+        parent=asker.parent,
         limit_ms=None if options.time_limit is None else int(options.time_limit * 1000),
         queue_limit_ms=queue_limit_ms,
     )
-
-
-def _terminal() -> str:
-    """Who asks when no session does: user, machine, and terminal or else the calling process."""
-    for fd in (2, 0, 1):
-        try:
-            place = os.ttyname(fd).removeprefix("/dev/")
-            break
-        except OSError:
-            continue
-    else:
-        place = f"pid-{os.getppid()}"
-    return f"{os.environ.get('USER') or os.getuid()}@{os.uname().nodename}:{place}"
 
 
 def _cwd() -> str:

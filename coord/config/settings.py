@@ -74,7 +74,10 @@ class Settings:
     def queue(self, name: str, lane: str = DEFAULT_LANE) -> Queue:
         """The queue `name`, sure to have `lane`; ConfigError lists the known ones and the nearest."""
         if self.path is None:
-            check_name("lane", lane)
+            if check_name("lane", lane) != DEFAULT_LANE:
+                raise ConfigError(
+                    f'there is no lane "{clean(lane)}": without a file queues have none; `omp-coord init` writes one'
+                )
             return Queue(check_name("queue", name))
         if name not in self.queues:
             raise ConfigError(unknown("queue", name, self.queues, self.path))
@@ -83,6 +86,13 @@ class Settings:
             lanes = dict.fromkeys([*queue.lanes, DEFAULT_LANE])
             raise ConfigError(unknown("lane", lane, lanes, self.path, f' of the queue "{name}"'))
         return queue
+
+    def policy_for(self, queue: str) -> tuple[str, str]:
+        """The policy's hash and JSON as the board gets them for a job of `queue`: without a file, one that gives just this
+        queue its one slot, and never lowers what a file on the board says."""
+        if self.path is not None:
+            return self.policy, self.policy_json
+        return f"no-file-{queue}", f'{{"fallback":true,"queues":{{"{queue}":{{"slots":1}}}},"source":""}}'
 
 
 def unknown(kind: str, name: str, known: Iterable[str], path: str, of: str = "") -> str:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 BEAT_S = 2.0
 LOOK_S = 1.0
+SERVERLESS_S = 30.0
+"""Seconds that a waiter goes on without a server before it runs uncoordinated."""
 PATIENCE_S = 3.0
 """Seconds without an answer after which the connection counts as lost."""
 
@@ -65,12 +67,12 @@ class Job:
         """Asks for a slot; afterwards the state is waiting or held, or unchanged for `Busy`. Raises `Unavailable`."""
         board = self.contact.board or self.contact.open()
         answer = board.enter(
-            (board.keys.wake(self.wake), board.keys.epoch), "job_enqueue", job=self.id, queue=self.queue, lane=self.lane,
+            (board.keys.wake(self.wake), board.keys.epoch), "job_enqueue",
+            job=self.id, queue=self.queue, lane=self.lane,
             session=self.session, owner=self.owner, parent=self.parent, wait="1" if wait else "0",
-            limit_ms="" if self.limit_ms is None else self.limit_ms, policy=self.contact.settings.policy,
-            policy_json=self.contact.settings.policy_json, record=self.record.text(),
+            limit_ms="" if self.limit_ms is None else self.limit_ms, policy=self._policy[0],
+            policy_json=self._policy[1], record=self.record.text(),
         )  # fmt: skip
-        self.contact.knows(answer)
         self._beat_in(BEAT_S)
         self._take(answer)
         return answer
@@ -154,6 +156,7 @@ class Job:
     # -- answers
 
     def _take(self, answer: Answer) -> None:
+        self.contact.knows(answer)
         self.epoch = answer.epoch
         if isinstance(answer, Granted) and answer.verdict == "granted" and self.state == "waiting":
             self._start(self._board, answer.fence)
@@ -177,6 +180,10 @@ class Job:
             self._vouch(self._board, answer.suspects)
 
     @property
+    def _policy(self) -> tuple[str, str]:
+        return self.contact.settings.policy_for(self.queue)
+
+    @property
     def _board(self) -> Board:
         board = self.contact.board
         if board is None:
@@ -198,14 +205,14 @@ class Job:
             self._beat_at = 0.0  # the grant lapsed or was taken back: the next ask tells what is so now
 
     def _register(self, board: Board) -> None:
-        """Comes back with all this job really has: a slot that it holds, or its place. (A job that never saw the board's
-        clock says when it began by its own: that is shown, and decides nothing.)"""
+        """Comes back with all this job really has: a slot that it holds, or its place. (A job that never saw the
+        board's clock says when it began by its own: that is shown, and decides nothing.)"""
         held = self.state in ("held", "apart")
         inside = self.granted.inside if self.granted else ""
         answer = board.job_register(
             self.id, self.queue, self.lane, self.running_state if held else "waiting", ticket=self.ticket,
-            fence=self.fence if held else "", inside=inside, policy=self.contact.settings.policy,
-            policy_json=self.contact.settings.policy_json,
+            fence=self.fence if held else "", inside=inside, policy=self._policy[0],
+            policy_json=self._policy[1],
             record=self.record.text(
                 owner=self.owner, parent=self.parent, queuedAt=self.queued_at or int(time.time() * 1000),
                 grantedAt=self.started_at or None, startedAt=self.started_at or None,

@@ -19,8 +19,7 @@ class Record:
 
     def __init__(self, *, label: str | None, command: str, cwd: str, agent: str = "", wake: str = "") -> None:
         self.instance = os.urandom(8).hex()
-        pid = os.getpid()
-        process = f'{{"pid":{pid},"start":{_quoted(start_of(pid) or "")},"instance":"{self.instance}"}}'
+        process = f'{{{_this_process()},"instance":"{self.instance}"}}'
         texts = {
             "label": label or "",
             "command": "" if label else command,
@@ -33,6 +32,18 @@ class Record:
     def text(self, **more: object) -> str:
         """The record as JSON, with further fields; numbers as numbers, empty texts and None left out."""
         return "{" + self._texts + _fields(more) + "}"
+
+
+_known: tuple[int, str] = (0, "")
+
+
+def _this_process() -> str:
+    """Pid and start time, read once (a fork is another process)."""
+    global _known  # noqa: PLW0603
+    pid = os.getpid()
+    if _known[0] != pid:
+        _known = pid, f'"pid":{pid},"start":{_quoted(start_of(pid) or "")}'
+    return _known[1]
 
 
 def _fields(values: Mapping[str, object]) -> str:

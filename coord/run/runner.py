@@ -13,6 +13,7 @@ from coord.errors import Unavailable
 from coord.run import child as children
 from coord.run import signals as signal
 from coord.run import words
+from coord.run.job import SERVERLESS_S
 from coord.run.tree import Ending, Tree, after, leftovers
 
 TYPE_CHECKING = False
@@ -36,10 +37,6 @@ if TYPE_CHECKING:
 
         def quiet(self) -> None:
             """The wait is over: takes the line away."""
-
-
-SERVERLESS_S = 30.0
-"""Seconds that a waiter goes on without a server before it runs uncoordinated."""
 
 
 class End:
@@ -180,6 +177,10 @@ class Runner:
         self._started = time.monotonic()
         self._ending: Ending | Lasting | None = None
         self._limit_s = _limit_of(job)
+        if job.limit_ms is not None and self._limit_s is not None and self._limit_s * 1000 < job.limit_ms:
+            self.show.notice(
+                f"{job.queue} allows {self._limit_s:g} s, not {job.limit_ms / 1000:g} s; that is the limit"
+            )
         self._limit_hit = False
         while self.child.poll() is None:
             self._look_at_child()
@@ -195,20 +196,20 @@ class Runner:
         self._check_limits(now)
         if self._ending is not None:
             due = min(due, self._ending.tick(now) or 1.0)
-        elif self._limit_s is not None:
+        if self._limit_s is not None and not isinstance(self._ending, Ending):
             due = min(due, max(0.0, self._started + self._limit_s - now))
         event = self.signals.wait(due)
         if event is not None:
             self._taken(event)
 
     def _check_limits(self, now: float) -> None:
-        if self._ending is not None:
+        if isinstance(self._ending, Ending):
             return
         if self.job.kill is not None:
             by, reason = self.job.kill
             self.show.notice(f"ended by {by}" + (f": {reason}" if reason else ""))
             self._ending = Ending(self.tree.alive)
-        elif self._limit_s is not None and now >= self._started + self._limit_s and self.child.status is None:
+        elif self._limit_s is not None and now >= self._started + self._limit_s:
             self._limit_hit = True
             elapsed = now - self._started
             self.show.notice(f"time limit of {self._limit_s:g} s reached after {elapsed:.1f} s; ending the command")
@@ -225,7 +226,7 @@ class Runner:
             self.child.send(event.signo)
 
     def _look_at_child(self) -> None:
-        """What `Child.poll` saw: a command that stopped by itself stops us too, as the shell would see it without us."""
+        """What `Child.poll` saw: a command that stopped by itself stops us too; the shell would see it without us."""
         if self.child.has_stopped() and signal.in_foreground():
             self._stop()
         state = "stopped" if self.child.stopped else "running"

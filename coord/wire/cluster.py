@@ -1,7 +1,7 @@
 """The interface of `Link` over redis-py: Sentinel, Cluster and TLS.
 
-What a cluster cannot do is left out of the promise: its PUBLISH counts listeners of one node only, so the board does not
-rely on the count (`Address.plain` is false) and an unconfirmed grant lapses instead.
+What a cluster cannot do is left out of the promise: its PUBLISH counts listeners of one node only, so the board does
+not rely on the count (`Address.plain` is false) and an unconfirmed grant lapses instead.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import redis
-from redis.cluster import ClusterNode, RedisCluster
-from redis.sentinel import Sentinel
+import redis.cluster
+import redis.sentinel
 
 from coord.errors import Unavailable
 from coord.wire.link import ServerError
@@ -95,6 +95,8 @@ class ClientLink:
 
 
 _SUBSCRIBED = object()
+_cluster: Any = redis.cluster  # redis-py is typed in parts only
+_sentinel: Any = redis.sentinel
 
 
 def _client(address: Address, timeout: float) -> Any:
@@ -106,9 +108,10 @@ def _client(address: Address, timeout: float) -> Any:
         "decode_responses": True,
     }
     if address.scheme == "redis+cluster":
-        return RedisCluster(startup_nodes=[ClusterNode(host, port) for host, port in address.hosts], **common)
+        nodes = [_cluster.ClusterNode(host, port) for host, port in address.hosts]
+        return _cluster.RedisCluster(startup_nodes=nodes, **common)
     if address.scheme == "redis+sentinel":
-        sentinels = Sentinel(address.hosts, socket_timeout=timeout)
+        sentinels = _sentinel.Sentinel(address.hosts, socket_timeout=timeout)
         return sentinels.master_for(address.service, db=address.db, **common)
     host, port = address.hosts[0]
     return redis.Redis(host=host, port=port, db=address.db, ssl=True, **common)

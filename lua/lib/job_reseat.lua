@@ -14,7 +14,7 @@ local function job_reseat(id, job)
     turns('ZREM', job)
     local by_lane, by_owner = places(id, job)
     redis.call('ZADD', RUNNING, '0', by_lane, '0', by_owner)
-    redis.call('ZADD', SERVED, job.fence, job.queue .. '|' .. job.owner)
+    redis.call('ZADD', SERVED, 'GT', job.fence, job.queue .. '|' .. job.owner)
     turns('ZADD', job)
   end
   job_put(id, job)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from lupa import lua51
+from lupa import lua51  # type: ignore[import-untyped]
 
 GETGLOBAL, SETGLOBAL = 5, 7
 

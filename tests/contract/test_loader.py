@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +14,7 @@ HEAD = "local META = unpack(KEYS)\nlocal a, b = unpack(ARGV)\n"
 
 
 @pytest.fixture
-def folder(tmp_path: Any) -> str:
+def folder(tmp_path: Path) -> str:
     """An empty folder of scripts."""
     (tmp_path / "lib").mkdir()
     return os.fspath(tmp_path)
@@ -74,7 +74,7 @@ def test_a_missing_script_is_a_missing_file(folder: str) -> None:
 
 
 def test_names_are_read_from_the_two_lines(folder: str) -> None:
-    """Keys and arguments are those that the script names, over several lines too; a script without arguments has none."""
+    """Keys and arguments are those that the script names, on one line or several; there may be none."""
     write(folder, x="local META,\n  JOBS = unpack(KEYS)\nlocal a,\n  b = unpack(ARGV)", y="local META = unpack(KEYS)")
     script = scripts.load("x", folder)
     assert (script.keys, script.args) == (["META", "JOBS"], ["a", "b"])

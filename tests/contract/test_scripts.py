@@ -10,16 +10,29 @@ import re
 import pytest
 
 from coord import scripts
-from coord.answers import Answer, answer_of
+from coord.answers import answer_of
 from coord.keys import KEYS, Keys
 from tests.contract.bytecode import globals_of
 from tests.lua import headers
 
 NAMES = scripts.names()
-STEPS = sorted(
-    "lib/" + os.path.basename(path)[:-4] for path in glob.glob(os.path.join(scripts.FOLDER, "lib", "*.lua"))
-)
-GIVEN = set("redis cjson KEYS ARGV string table math ipairs pairs next tonumber tostring type unpack".split())
+STEPS = sorted("lib/" + os.path.basename(path)[:-4] for path in glob.glob(os.path.join(scripts.FOLDER, "lib", "*.lua")))
+GIVEN = {
+    "redis",
+    "cjson",
+    "KEYS",
+    "ARGV",
+    "string",
+    "table",
+    "math",
+    "ipairs",
+    "pairs",
+    "next",
+    "tonumber",
+    "tostring",
+    "type",
+    "unpack",
+}
 """Globals that every server gives a script."""
 
 COMMON = ["machine", "epoch", "fresh", "single", "channel", "user", "load", "vouch"]
@@ -63,7 +76,7 @@ def test_its_header_names_verdicts(name: str) -> None:
 
 @every_script
 def test_every_verdict_of_a_header_is_in_the_tables(name: str) -> None:
-    """Each verdict is the outcome of a row in tests/lua; each call there checks that verdict and fields are its header's."""
+    """Each verdict is the outcome of a row in tests/lua, where each call is held against its script's header."""
     module = importlib.import_module(f"tests.lua.test_{name}")
     tests = [test for name, test in vars(module).items() if name.startswith("test_")]
     rows = [row for test in tests for row in getattr(test, "rows", ())]
@@ -84,10 +97,9 @@ def test_every_answer_has_a_class_that_can_read_it(name: str) -> None:
     for verdict in headers.verdicts(name):
         fields = headers.fields(name, verdict)
         answer = answer_of([verdict, *[word for field in fields for word in (field, texts.get(field, "1"))]])
-        kind = type(answer)
-        asked = [key for base in kind.__mro__ for key, value in vars(base).items() if isinstance(value, property)]
-        assert [getattr(answer, key) for key in asked] is not None
-        assert kind is Answer or asked
+        kinds = type(answer).__mro__
+        asked = [key for kind in kinds for key, value in vars(kind).items() if isinstance(value, property)]
+        assert {key: getattr(answer, key) for key in asked}.keys() >= {"suspects"}
 
 
 @every_script

@@ -102,4 +102,5 @@ def admits(board: Snapshot, queue: str, lane: str) -> bool:
     reserved = sum(other["reserved"] for other in lanes.values())
     if limits["effective"] <= reserved or running[lane] < mine["reserved"]:
         return True
-    return free > sum(max(0, other["reserved"] - running[name]) for name, other in lanes.items() if name != lane)
+    unmet = [max(0, other["reserved"] - running[name]) for name, other in lanes.items() if name != lane]
+    return bool(free > sum(unmet))

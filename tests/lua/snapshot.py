@@ -36,10 +36,8 @@ class Snapshot:
         commands |= {name: ["ZRANGE", key[name], 0, -1] for name in lexical}
         commands |= {name: ["ZRANGE", key[name], 0, -1, "WITHSCORES"] for name in scored}
         commands["EVENTS"] = ["XRANGE", key["EVENTS"], events_after, "+"]
-        self._scope.admin.call("MULTI")
-        for words in commands.values():
-            self._scope.admin.post(*words)
-        replies: Any = self._scope.admin.call("EXEC")
+        self._scope.admin.send(("MULTI",), *map(tuple, commands.values()), ("EXEC",))
+        replies: Any = self._scope.admin.answer()
         return dict(zip(commands, replies, strict=True))
 
     def _hash(self, name: str) -> dict[str, Any]:

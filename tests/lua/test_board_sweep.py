@@ -59,11 +59,12 @@ ELSEWHERE = [do.running("a"), do.waiting("b"), do.enqueue("f", queue="r", on="m2
         given=[do.running("a"), do.waiting("b", on="m2"), do.pass_by(10, "a")], call=do.sweep(), verdict="swept",
         gone="b", line=""),
     Row("at most 32 suspects are named at once",
-        given=[do.policy("p", q={"slots": 50}), do.running(*[f"j{n}" for n in range(40)]), do.step(3000)],
+        given=[do.policy("p", q={"slots": 50}), do.crowd(40), do.step(3000)],
         call=do.sweep(), verdict="swept", fields={"suspects": lambda text: text.count('"kind"') == 32}),
     Row("at most 100 are reaped at once, the rest next time",
-        given=[do.policy("p", q={"slots": 500}), do.running(*[f"j{n}" for n in range(120)], on="m2"),
-               do.running("x"), do.pass_by(9, "x"), do.step(1000)],
+        given=[do.policy("p", q={"slots": 500}), do.crowd(120, on="m2"),
+               do.running("x"), do.step(5000), do.beat("x"), do.step(4999), do.beat("x"),
+               do.step(1)],
         call=do.sweep(), verdict="swept", check=lambda _, after: len(after.jobs) == 120 - 100 + 1),
 )  # fmt: skip
 def test_late(world: World, row: Row) -> None:
@@ -141,7 +142,8 @@ def test_vouch(world: World, row: Row) -> None:
     Row("of old tombstones a hundred go at a time",
         given=[do.running("a"), do.seed("HSET", "ENDED", *[word for n in range(150) for word in (n, "{}")]),
                do.seed("ZADD", "ENDED_AT", *[word for n in range(150) for word in (n, n)])],
-        call=do.ask("a"), verdict="granted", check=lambda _, after: sorted(map(int, after.ended)) == [*range(100, 150)]),
+        call=do.ask("a"), verdict="granted",
+        check=lambda _, after: sorted(map(int, after.ended)) == [*range(100, 150)]),
 )  # fmt: skip
 def test_lapses(world: World, row: Row) -> None:
     """An unconfirmed grant lapses after 5 s, a tombstone after an hour."""

@@ -6,7 +6,7 @@ from tests.lua.table import Row, table
 from tests.lua.test_job_enqueue import names
 from tests.lua.world import World, do
 
-FENCE, NEXT = "1800000000000000", "1800000000000001"
+NEXT, PLACE = "1800000000000001", "1800000000000002"
 
 
 @table(
@@ -30,24 +30,24 @@ FENCE, NEXT = "1800000000000000", "1800000000000001"
         jobs={"a": {"state": "running", "pids": None}}, events="job_continued"),
     Row("a waiter is told its place and who holds the slots",
         given=[do.running("a"), do.waiting("b", "c")], call=do.ask("c"), verdict="waiting",
-        fields={"ticket": "1800000000000002", "queuedAt": 1_800_000_000_000, "cause": "full", "place": 2,
+        fields={"ticket": "1800000000000003", "queuedAt": 1_800_000_000_000, "cause": "full", "place": 2,
                 "about": "", "holders": names("a"), "ahead": "[]"}, events="", line="b c"),
     Row("a waiter may ask who stands before it in its lane",
         given=[do.running("a"), do.waiting("b", "c", "d")], call=do.ask("d", ahead=True), verdict="waiting",
         fields={"ahead": names("b", "c")}),
     Row("of those ahead the first 32 are told",
-        given=[do.running("a"), do.waiting(*[f"w{n}" for n in range(40)])], call=do.ask("w39", ahead=True),
-        verdict="waiting", fields={"ahead": names(*[f"w{n}" for n in range(32)]), "place": 40}),
+        given=[do.running("a"), do.crowd(40)], call=do.ask("j39", ahead=True), verdict="waiting",
+        fields={"ahead": names(*[f"j{n}" for n in range(32)]), "place": 40}),
     Row("a waiter whose slot is held is told to confirm",
         given=[do.running("a"), do.waiting("b"), do.finish("a")], call=do.ask("b"), verdict="granted",
-        fields={"fence": NEXT, "ticket": NEXT, "limitMs": "", "owner": "o", "inside": ""},
+        fields={"fence": NEXT, "ticket": PLACE, "limitMs": "", "owner": "o", "inside": ""},
         states={"b": "granted"}, events=""),
     Row("a waiter that missed the answer to its start is told again",
         given=[do.running("a"), do.waiting("b"), do.finish("a"), do.start("b")], call=do.ask("b"),
         verdict="granted", fields={"fence": NEXT}, states={"b": "running"}, events=""),
     Row("a waiter that lapsed unconfirmed is back at its ticket and granted at once when it is next",
         given=[do.running("a"), do.waiting("b"), do.finish("a"), do.step(5000)], call=do.ask("b"),
-        verdict="granted", fields={"fence": "1800000005000000", "ticket": NEXT},
+        verdict="granted", fields={"fence": "1800000005000000", "ticket": PLACE},
         events="job_away job_back job_granted"),
     Row("a waiter that was passed over is back at its ticket, before those who came later",
         given=[do.running("a"), do.enqueue("b"), do.waiting("c", "d"), do.finish("a")], call=do.ask("b"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.lua.table import Row, table
 from tests.lua.world import PlainBoard, Step, World, do
 
@@ -74,7 +76,7 @@ DEAD = [f"dead{n}" for n in range(10)]
     Row("a waiter that does not listen is passed over and named; its ticket is kept",
         given=[do.running("a"), do.enqueue("b"), do.waiting("c")], call=do.finish("a"), verdict="released",
         seats="c", line="", states={"b": "away", "c": "granted"}, suspects="b",
-        events="job_finished job_away job_granted", jobs={"b": {"ticket": "1800000000000001", "fence": None}}),
+        events="job_finished job_away job_granted", jobs={"b": {"ticket": "1800000000000002", "fence": None}}),
     Row("ten dead waiters at the head cost one step",
         given=[do.running("a"), *[do.enqueue(job) for job in DEAD], do.waiting("b")], call=do.finish("a"),
         verdict="released", seats="b", line="", suspects=" ".join(DEAD),
@@ -200,7 +202,7 @@ def _drained(world: World, order: str) -> object:
 
 @table(*[case(order) for order in ORDERS])
 def test_order(world: World, row: Row) -> None:
-    """Slots go by priority, then by ticket (fifo) or to the owner with fewest running, served longest ago (fair share)."""
+    """Slots go by priority; then by ticket, or (fair share) to who has fewest running and was served longest ago."""
     row.play(world)
 
 
@@ -248,7 +250,8 @@ def test_an_endless_log_is_cut(world: World) -> None:
     """The log keeps its newest 100,000 events and says in itself which ones it dropped."""
     world.checked = False
     world.running("a")
-    events, admin = world.scope.keys["EVENTS"], world.scope.admin
+    events = world.scope.keys["EVENTS"]
+    admin: Any = world.scope.admin
     (first, _), *_ = admin.call("XRANGE", events, "-", "+", "COUNT", 1)
     fill = "for n = 1, 101000 do redis.call('XADD', KEYS[1], '*', 'n', n) end"
     admin.call("EVAL", fill, 1, events, timeout=20)

@@ -12,7 +12,7 @@ FENCE = "1800000000000001"
 @table(
     Row("a grant is confirmed and the job runs",
         given=[*GRANTED, do.step(4000)], call=do.start("b"), verdict="started",
-        fields={"fence": FENCE, "ticket": FENCE, "owner": "o", "inside": "", "limitMs": ""},
+        fields={"fence": FENCE, "ticket": "1800000000000002", "owner": "o", "inside": "", "limitMs": ""},
         seats="b", states={"b": "running"}, events="job_started", lease={"b": 10_000},
         jobs={"b": {"grantedAt": 1_800_000_000_000, "startedAt": 1_800_000_004_000}}),
     Row("confirmed again it answers the same and changes nothing",

@@ -173,7 +173,9 @@ class World:
         wanted = {self.scope.keys.wake(channel), self.scope.keys.channel + channel}
         return [str(push[2]) for push in self.ear.pushes if push[0] == "message" and push[1] in wanted]
 
-    def vouch(self, *, on: str = "m1", pids: list[int] | None = None, wrong: Vouched | None = None, **seen: str) -> None:
+    def vouch(
+        self, *, on: str = "m1", pids: list[int] | None = None, wrong: Vouched | None = None, **seen: str
+    ) -> None:
         """Says with the next call of a machine what it saw: live="a b", gone="c", orphaned="d"."""
         for verdict, jobs in seen.items():
             for job in jobs.split():
@@ -197,6 +199,13 @@ class World:
         return str((seen.jobs.get(job) or seen.ended.get(job) or {}).get("fence", "0"))
 
     # Plays that come again and again.
+
+    def crowd(self, number: int, **options: Any) -> None:
+        """As many jobs j0, j1, … as fit or wait, unchecked on the way: that would take a while."""
+        self.checked = False
+        for n in range(number):
+            self.enqueue(f"j{n}", **options)
+        self.checked = True
 
     def running(self, *jobs: str, **options: Any) -> None:
         """Jobs that get a slot at once."""

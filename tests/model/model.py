@@ -150,7 +150,9 @@ class Model(Rules):
         if job is None or (runs and not self._stands(job, fence)):
             old = self.jobs.pop(id, None)
             self.ended.pop(id, None)
-            job = Job(id, queue, lane, owner, policy, self.caller, process, parent, queued_at, ticket or provisional(), 0)
+            job = Job(
+                id, queue, lane, owner, policy, self.caller, process, parent, queued_at, ticket or provisional(), 0
+            )
             job.limit_ms = limit_ms
             self.jobs[id] = job
             self.join(policy, content)
@@ -236,11 +238,11 @@ class Model(Rules):
 
     def _hanging(self, stuck: list[Job]) -> set[str]:
         """The holders whose slot comes back only when one of `stuck` has been served."""
-        above = {job.id for one in stuck for job in self.ancestors(one.parent)}
-        return above | {job.inside for job in self.jobs.values() if job.id in above and job.inside}
+        hanging = {job.id for one in stuck for job in self.ancestors(one.parent)}
+        return hanging | {job.inside for job in self.jobs.values() if job.id in hanging and job.inside}
 
     def _could_serve(self, job: Job, hanging: set[str]) -> bool:
-        limits = self.terms(job.queue)
+        limits = terms.limits(self.policies, job.queue, 0)  # a load may fall
         count: dict[str, int] = {}
         for holder in self.running(job.queue):
             if holder.id in hanging:

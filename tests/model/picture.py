@@ -55,14 +55,17 @@ class Picture:
             "jobs": {id: _record(job) for id, job in self.jobs.items()},
             "ended": {id: _ended(how) for id, how in self.hash["ended"].items()},
             "limits": {name[2:]: _limits(terms) for name, terms in self.hash["limits"].items()},
-            "policies": list(self.policies) and sorted(self.policies, key=lambda name: self.policies[name]["registered"]),
+            "policies": list(self.policies)
+            and sorted(self.policies, key=lambda name: self.policies[name]["registered"]),
             **self.lexical,
             **self.scored,
         }
 
 
 def _record(job: dict[str, Any]) -> dict[str, Any]:
-    names = "queue lane owner policy machine process parent queuedAt state inside startedAt limitMs killBy killReason pids"
+    names = (
+        "queue lane owner policy machine process parent queuedAt state inside startedAt limitMs killBy killReason pids"
+    )
     numbers = {name: int(job[name]) if name in job else None for name in ("ticket", "fence")}
     return {**{name: job.get(name) for name in names.split()}, **numbers}
 

@@ -87,8 +87,6 @@ def admits(terms: dict[str, Any], lane: str, running: dict[str, int]) -> bool:
     if terms["effective"] <= terms["reserved"] or running.get(lane, 0) < own["reserved"]:
         return True
     unmet = sum(
-        max(0, other["reserved"] - running.get(name, 0))
-        for name, other in terms["lanes"].items()
-        if name != lane
+        max(0, other["reserved"] - running.get(name, 0)) for name, other in terms["lanes"].items() if name != lane
     )
     return bool(free - unmet > 0)

@@ -28,7 +28,13 @@ def _queued(jobs: Jobs, event: dict[str, str]) -> None:
 
 def _takes(jobs: Jobs, event: dict[str, str], state: str) -> None:
     inside = event.get("inside") or None
-    jobs[event["job"]] |= {"state": state, "fence": event["fence"], "inside": inside, "waits": False, "holds": not inside}
+    jobs[event["job"]] |= {
+        "state": state,
+        "fence": event["fence"],
+        "inside": inside,
+        "waits": False,
+        "holds": not inside,
+    }
 
 
 def _away(jobs: Jobs, event: dict[str, str]) -> None:

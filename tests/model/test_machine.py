@@ -90,7 +90,9 @@ class Machine(RuleBasedStateMachine):
 
     @rule(pick=_any, owner=st.sampled_from("xyz"), machine=_machines, wait=st.sampled_from((True, True, True, False)),
           limit=st.sampled_from((None, None, 5000)), deaf=_rarely, lost=_rarely, times=st.integers(1, 2))  # fmt: skip
-    def comes(self, pick: int, owner: str, machine: str, wait: bool, limit: int | None, deaf: bool, lost: bool, times: int) -> None:
+    def comes(
+        self, pick: int, owner: str, machine: str, wait: bool, limit: int | None, deaf: bool, lost: bool, times: int
+    ) -> None:
         """A runner asks for a slot; its answer may be lost, and it asks again."""
         self._comes(pick, owner, machine, None, wait, limit, deaf, lost)
         for _ in range(times - 1):
@@ -105,7 +107,15 @@ class Machine(RuleBasedStateMachine):
             self._comes(pick, parent.owner, parent.machine, parent.id, wait, None, deaf, lost)
 
     def _comes(
-        self, pick: int, owner: str, machine: str, parent: str | None, wait: bool, limit: int | None, deaf: bool, lost: bool
+        self,
+        pick: int,
+        owner: str,
+        machine: str,
+        parent: str | None,
+        wait: bool,
+        limit: int | None,
+        deaf: bool,
+        lost: bool,
     ) -> None:
         w = self.w
         self.calm += 1
@@ -270,7 +280,9 @@ class Machine(RuleBasedStateMachine):
         self.w.boards[machine]._common["load"] = load
 
     @precondition(lambda self: self.calm > 6)
-    @rule(what=st.sampled_from(("sleep", "flush", "save")), ms=st.sampled_from((60_000, 1_000_000, 3_600_000, 30_000_000)))
+    @rule(
+        what=st.sampled_from(("sleep", "flush", "save")), ms=st.sampled_from((60_000, 1_000_000, 3_600_000, 30_000_000))
+    )
     def something_happens(self, what: str, ms: int) -> None:
         """Everything sleeps for a while, somebody flushes the server, or the server writes its disk."""
         self.calm = 0
@@ -301,8 +313,12 @@ class Machine(RuleBasedStateMachine):
         w.clock.step(4000)
         for runner in w.runners:
             w.listen(runner.id, runner.alive and runner.id in w.model.jobs)
-        w.vouches["m1"] = [runner.seen("gone") for runner in w.runners if not runner.alive and runner.id in w.model.jobs]
-        w.sweep("m1")
+        w.vouches["m1"] = [
+            runner.seen("gone") for runner in w.runners if not runner.alive and runner.id in w.model.jobs
+        ]
+        for machine, board in w.boards.items():
+            board._common["load"] = 0
+            w.sweep(machine)
         for _ in range(2 * len(w.model.jobs) + 2):
             for job in list(w.model.jobs.values()):
                 self._step_home(next(runner for runner in w.runners if runner.id == job.id))

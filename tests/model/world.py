@@ -59,8 +59,12 @@ class World:
     """One scope on a real server: machines `m1` and `m2`, one listener for all wake channels, one clock."""
 
     def __init__(self, url: str, scope: str, policies: dict[str, dict[str, Any]], fresh: bool) -> None:
-        self.boards: dict[str, Board] = {name: timed_board(url, scope, machine=name, fresh=fresh) for name in ("m1", "m2")}
+        self.boards: dict[str, Board] = {
+            name: timed_board(url, scope, machine=name, fresh=fresh) for name in ("m1", "m2")
+        }
         self.board = self.boards["m1"]
+        for board in self.boards.values():
+            board._common["load"] = 0.5  # this machine's own load is no part of the history
         listener = connect(url)
         assert isinstance(listener, Link)
         self.listener = listener
@@ -89,7 +93,16 @@ class World:
         board, model, before = self.boards[machine], self.model, self.picture
         common = board._common
         board.vouched = self.vouches.pop(machine, [])
-        model.begin(Call(self.clock.ms, machine, str(common["epoch"]), common["fresh"] == "1", float(str(common["load"])), board.vouched))
+        model.begin(
+            Call(
+                self.clock.ms,
+                machine,
+                str(common["epoch"]),
+                common["fresh"] == "1",
+                float(str(common["load"])),
+                board.vouched,
+            )
+        )
         verdict = ours()
         model.promote()
         answer = theirs(board)

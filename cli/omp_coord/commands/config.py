@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -16,6 +16,7 @@ from coord.home import Home
 from coord.names import clean
 from coord.wire.url import hide_password
 from omp_coord.exits import Exit
+from omp_coord.shared import AsJson, ConfigFile, complain, working_folder
 
 config_app = typer.Typer(
     help="Check .omp-coord.json, print its schema, trust the server it names.",
@@ -23,16 +24,11 @@ config_app = typer.Typer(
     rich_markup_mode=None,
 )
 
-ConfigFile = Annotated[
-    str | None,
-    typer.Option("--config", metavar="FILE", help="This file instead of the one found from here upwards."),
-]
-
 
 @config_app.command()
 def check(
     config: ConfigFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check the configuration that applies here, and print every error with its place.
 
@@ -153,17 +149,3 @@ def _trust(path: str) -> str:
         return f"{clean(path)} names no server beyond this machine: nothing to trust."
     remember(Home.find(os.environ), path, hashlib.sha256(content).hexdigest())
     return f"{clean(path)} is trusted until it changes. Its server: {hide_password(url)}"
-
-
-def working_folder() -> str:
-    """The folder this was started in; ConfigError when it was removed meanwhile."""
-    try:
-        return os.getcwd()
-    except OSError:
-        raise ConfigError("the working folder does not exist any more: change to one that does.") from None
-
-
-def complain(text: str) -> None:
-    """Each line of `text` on stderr, harmless for a terminal."""
-    for line in text.splitlines():
-        typer.echo(f"omp-coord: {clean(line)}", err=True)

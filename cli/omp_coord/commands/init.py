@@ -7,8 +7,8 @@ import typer
 from coord.config.starter import write_starter
 from coord.errors import ConfigError
 from coord.names import clean
-from omp_coord.commands.config import complain, working_folder
 from omp_coord.exits import Exit
+from omp_coord.shared import complain, working_folder
 
 
 def init() -> None:

@@ -8,8 +8,7 @@ from coord.errors import Unavailable
 from coord.home import unavailable
 from coord.server import embedded
 from coord.server.shell import key_lines
-from omp_coord.commands.config import ConfigFile, complain
-from omp_coord.commands.server import RedisUrl, errors_reported, found_home, found_server
+from omp_coord.shared import ConfigFile, RedisUrl, complain, errors_reported, found_home, found_server
 
 
 def keys(config: ConfigFile = None, redis: RedisUrl = None) -> None:

@@ -13,8 +13,7 @@ from coord.errors import ConfigError
 from coord.home import Home
 from coord.names import clean
 from coord.server import embedded, record
-from omp_coord.commands.config import ConfigFile, complain, working_folder
-from omp_coord.commands.server import AsJson, found_home
+from omp_coord.shared import AsJson, ConfigFile, complain, found_home, working_folder
 
 
 def paths(config: ConfigFile = None, as_json: AsJson = False) -> None:

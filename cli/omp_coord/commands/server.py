@@ -6,55 +6,19 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any, NoReturn
 
 import typer
 
-from coord.config.load import load
-from coord.config.settings import Settings
-from coord.errors import ConfigError, CoordError, Unavailable
+from coord.errors import Unavailable
 from coord.home import Home
 from coord.names import clean
 from coord.server import embedded, pids
-from coord.server.choose import Choice, choose
 from coord.wire.url import hide_password
-from omp_coord.commands.config import ConfigFile, complain, working_folder
 from omp_coord.exits import Exit
+from omp_coord.shared import AsJson, ConfigFile, RedisUrl, complain, errors_reported, found_home, found_server
 
 server_app = typer.Typer(help="The server in use: start, stop, look, ask.", no_args_is_help=True, rich_markup_mode=None)
-
-RedisUrl = Annotated[str | None, typer.Option("--redis", metavar="URL", help="This server instead of the one chosen.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
-
-
-@contextmanager
-def errors_reported() -> Iterator[None]:
-    """Turns the errors of `coord` into lines on stderr and the exit code that stands for them."""
-    try:
-        yield
-    except CoordError as error:
-        complain(str(error))
-        unusable = Exit.UNAVAILABLE if isinstance(error, Unavailable) else Exit.FAILED
-        raise typer.Exit(Exit.USAGE if isinstance(error, ConfigError) else unusable) from None
-
-
-def found_home() -> Home:
-    """The home folder; what there is to say about it is said."""
-    home = Home.find(os.environ)
-    if home.notice:
-        complain(home.notice)
-    return home
-
-
-def found_server(home: Home, config: str | None, redis: str | None) -> tuple[Settings, Choice]:
-    """The scope's settings and where it lives, for a command that only reads: nothing is started."""
-    settings = load(working_folder(), os.environ, home, named=config)
-    if settings.hint:
-        complain(settings.hint.removeprefix("omp-coord: "))
-    choice = choose(settings, home, os.environ, url=redis, start=False)
-    complain("\n".join([*(f"warning: {text}" for text in settings.warnings), *choice.notices]))
-    return settings, choice
 
 
 @server_app.command()

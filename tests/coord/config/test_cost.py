@@ -35,7 +35,7 @@ def _modules_after_load(folder: Path, home: Home, env: dict[str, str]) -> set[st
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "before = set(sys.modules)\n"
         "from coord.config.load import load\nfrom coord.home import Home\n"
-        f"load({str(folder)!r}, {env!r}, Home.find({{'OMP_COORD_HOME': {home.root!r}}})).queue('build', 'quick')\n"
+        f"load({str(folder)!r}, {env!r}, Home.find({{'OMP_COORD_HOME': {home.root!r}}})).queue('build')\n"
         "print(*set(sys.modules) - before)"
     )
     words = [sys.executable, "-I", "-S", "-c", code]

@@ -59,11 +59,15 @@ def test_without_a_file_every_name_is_a_queue_of_one_slot(settings: Load) -> Non
     """The command line works with no configuration; bad names are refused all the same."""
     loaded = settings()
     assert loaded.path is None
-    queue = loaded.queue("anything", "any")
+    queue = loaded.queue("anything")
     assert (queue.name, queue.slots, queue.order, queue.time_limit_ms) == ("anything", 1, "fifo", None)
     assert json.loads(loaded.policy_json)["fallback"] is True
+    name, policy = loaded.policy_for("anything")
+    assert (name, json.loads(policy)["queues"]) == ("no-file-anything", {"anything": {"slots": 1}})
     with pytest.raises(ConfigError, match="The queue"):
         loaded.queue("a b")
+    with pytest.raises(ConfigError, match="no lane"):
+        loaded.queue("anything", "any")
     with pytest.raises(ConfigError, match="The lane"):
         loaded.queue("a", "")
 

@@ -1,0 +1,23 @@
+"""One module per row of the table, each with `measure(place, rounds)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench.rows import eight, handover, idle, line, managers, pairs, process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench.figures import Figure
+    from bench.place import Place
+
+ROWS: tuple[Callable[[Place, int], Figure], ...] = (
+    process.measure,
+    eight.measure,
+    handover.measure,
+    managers.measure,
+    pairs.measure,
+    line.measure,
+    idle.measure,
+)

@@ -1,0 +1,57 @@
+"""What stdout can show: colour, width, height; and one way to write text to it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Colour(StrEnum):
+    """The values of --color."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+ColourOption = Annotated[
+    Colour, typer.Option("--color", help="Colour the output; auto: on a terminal, as NO_COLOR and FORCE_COLOR say.")
+]
+
+
+def is_terminal() -> bool:
+    """Whether stdout can be drawn over."""
+    return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def coloured(wish: Colour) -> bool:
+    """Whether to colour: what was asked for, else NO_COLOR, else FORCE_COLOR, else on a terminal."""
+    if wish is not Colour.AUTO:
+        return wish is Colour.ALWAYS
+    if os.environ.get("NO_COLOR"):
+        return False
+    forced = os.environ.get("FORCE_COLOR")
+    return forced != "0" if forced else is_terminal()
+
+
+def size() -> tuple[int, int]:
+    """Columns and lines; 80 by 24 where there is no terminal, and COLUMNS and LINES before all else."""
+    columns, lines = shutil.get_terminal_size((80, 24))
+    return max(columns, 40), max(lines, 4)
+
+
+def write(text: str) -> None:
+    """Writes to stdout at once. What its encoding lacks is shown as `?`. Raises BrokenPipeError."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    sys.stdout.flush()
+
+
+def close_stdout() -> None:
+    """Nobody reads stdout any more: what is still in its buffer goes nowhere, without an error at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,186 @@
+"""Looks at the board without taking part: starts no server, makes no board, and never shows the dead as running.
+
+A reader that finds processes of this machine gone says so to the board (`board_sweep`), as every participant does, and
+reads again.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from typing import TYPE_CHECKING, Any
+
+from coord import liveness
+from coord.board import Board
+from coord.config.scope import common_directory
+from coord.contact import CONNECT_S
+from coord.errors import Unavailable
+from coord.names import clean
+from coord.server import decide
+from coord.server.choose import Choice, choose, name_of
+from coord.status import Caution, Reading, Server, Status, picture
+from coord.wire import ServerError, connect
+from coord.wire.url import hide_password
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coord.config.settings import Settings
+    from coord.home import Home
+
+MOST_FOLDERS = 32
+"""Folders of jobs that are looked at, to tell two repositories in one scope."""
+UNWATCHED_S = 0.2
+"""redis-py shows no descriptor to wait for, so its messages are looked for this often."""
+
+
+class Reader:
+    """`board` is the board while there is a connection, else None."""
+
+    def __init__(self, settings: Settings, home: Home, env: Mapping[str, str], *, url: str | None = None) -> None:
+        self.settings, self.home, self.env = settings, home, env
+        self.board: Board | None = None
+        self._url = url
+        self._choice = Choice(None, False)
+        self._server = Server()
+
+    def status(self) -> Status:
+        """The picture now. Without a server it is that of an empty board. Raises `Unavailable` when a server is there,
+        or was named, that cannot be used; `Elsewhere` and `ConfigError` for one that may not be used."""
+        return self._picture(self.read())
+
+    def away(self) -> Status:
+        """The picture after the server was lost: where it was, and nothing more."""
+        self.close()
+        self._server = self._server.model_copy(update={"reachable": False})
+        return self._picture(_nothing())
+
+    def read(self) -> Reading:
+        """What the board holds after the dead of this machine were taken off it. Raises as `status`."""
+        if self.board is None:
+            self.board = self._open()
+        if self.board is None:
+            return _nothing()
+        answer = self.board.enter((self.board.keys.board,), "board_read")
+        reading = Reading(answer.fields, answer.now)
+        if self._sees_more(reading):
+            self.board.board_sweep()
+            answer = self.board.board_read()
+            reading = Reading(answer.fields, answer.now)
+        # What was announced before this answer stands in it.
+        self.board.link.pushes.clear()
+        return reading
+
+    def _sees_more(self, reading: Reading) -> bool:
+        """Whether a sweep would change something; it takes along what was seen of this machine's processes."""
+        assert self.board is not None
+        entries = liveness.look(reading.jobs.values(), self.board.machine)
+        self.board.vouched = [entry for entry in entries if _is_news(entry, reading.jobs[entry["id"]])]
+        lapsing = [job for id in reading.late if (job := reading.jobs.get(id)) and job["machine"] != self.board.machine]
+        return bool(self.board.vouched or lapsing)
+
+    def wait(self, seconds: float, out: int | None = None) -> bool:
+        """Waits until the board says that it changed (true), or for so long. Without a connection it only waits. Raises
+        BrokenPipeError when nobody reads `out` any more."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if self.board is not None and self._heard(self.board):
+                return True
+            self._sleep(left, out)
+        return False
+
+    def _heard(self, board: Board) -> bool:
+        try:
+            board.poll()
+        except Unavailable:
+            self.close()
+            return True
+        pushes, board.link.pushes = board.link.pushes, []
+        return any(push[0] == "message" for push in pushes)
+
+    def _sleep(self, seconds: float, out: int | None) -> None:
+        poller = select.poll()
+        fd = self.board.link.fileno() if self.board is not None else -1
+        if fd >= 0:
+            poller.register(fd, select.POLLIN)
+        elif self.board is not None:
+            seconds = min(seconds, UNWATCHED_S)
+        if out is not None:
+            poller.register(out, 0)  # errors and hang-ups are told unasked
+        if any(ready == out for ready, _ in poller.poll(seconds * 1000)):
+            raise BrokenPipeError
+
+    def close(self) -> None:
+        if self.board is not None:
+            self.board.link.close()
+            self.board = None
+
+    # -- where it is
+
+    def _open(self) -> Board | None:
+        self._choice = choose(self.settings, self.home, self.env, url=self._url, start=False)
+        try:
+            return self._connect()
+        except Unavailable:
+            if name_of(self.settings, self.env, self._url) is not None:
+                raise
+            # The record still named a server that is gone: what is there without it?
+            self._choice = decide.decide(self.settings.scope, self.home, self.env, None, start=False)
+            return self._connect()
+
+    def _connect(self) -> Board | None:
+        url = self._choice.url
+        if url is None:
+            self._server = Server()
+            return None
+        link = connect(url, CONNECT_S)
+        self._server = Server(
+            url=clean(hide_password(url)), embedded=self._choice.embedded, version=_version(link), reachable=True
+        )
+        return Board(link, self.settings.scope)
+
+    # -- what there is to say
+
+    def _picture(self, reading: Reading) -> Status:
+        cautions = [*self._notices(), *self._repositories(reading)]
+        return picture(reading, self.settings, self._server, cautions)
+
+    def _notices(self) -> list[Caution]:
+        notices = [Caution(code="server", text=clean(text)) for text in self._choice.notices]
+        if not self.settings.trusted and notices and name_of(self.settings, self.env, self._url) is None:
+            notices[-1] = Caution(code="untrusted", text=notices[-1].text)
+        return notices
+
+    def _repositories(self, reading: Reading) -> list[Caution]:
+        """A scope without a file is named after its repository, so only a file can make two share one."""
+        if self.settings.path is None or self.board is None:
+            return []
+        mine = [job.get("cwd") for job in reading.jobs.values() if job["machine"] == self.board.machine]
+        folders = sorted({os.path.dirname(self.settings.path), *(cwd for cwd in mine if cwd)})[:MOST_FOLDERS]
+        found = sorted({clean(common) for folder in folders if (common := common_directory(folder))})
+        if len(found) < 2:
+            return []
+        text = f"different repositories use the scope {clean(self.settings.scope)}: {', '.join(found)}"
+        return [Caution(code="twoRepositories", text=text)]
+
+
+def _is_news(entry: dict[str, Any], job: dict[str, Any]) -> bool:
+    """What the board knows already is not told again: each telling would wake all who watch."""
+    if entry["is"] == "orphaned":
+        return bool(job["state"] != "orphaned" or job.get("pids") != entry["pids"])
+    return bool(entry["is"] == "gone")
+
+
+def _nothing() -> Reading:
+    return Reading({}, int(time.time() * 1000))
+
+
+def _version(link: Any) -> str | None:
+    """What the server says of itself to everybody; a client of a cluster may hear another answer."""
+    try:
+        answer = link.call("HELLO")
+    except ServerError:
+        return None
+    version = answer.get("version") if isinstance(answer, dict) else None
+    return clean(str(version)) if version else None
