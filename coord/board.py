@@ -13,7 +13,7 @@ from coord.answers import Answer, answer_of
 from coord.errors import BoardFault, Unavailable
 from coord.keys import Keys
 from coord.machine import machine_id
-from coord.wire.link import ServerError
+from coord.wire.link import ServerError, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ _AWAY = frozenset(
         "BUSY",
         "MASTERDOWN",
         "CLUSTERDOWN",
+        "MOVED",
+        "ASK",
         "READONLY",
         "TRYAGAIN",
         "NOAUTH",
@@ -39,7 +41,10 @@ _AWAY = frozenset(
         "UNKILLABLE",
     ]
 )
-"""Error replies that mean "not now" or "not you", not a fault of a script."""
+"""Error replies that mean "not now", "not here" or "not you", not a fault of a script."""
+
+_NOT_ALLOWED = ("executing the script can't", "ACL failure in script", "unknown command")
+"""What stands in the error when a command inside a script, or EVALSHA itself, is not for this user or server."""
 
 _loaded: dict[str, scripts.Script] = {}
 
@@ -83,6 +88,14 @@ class Board:
     @property
     def machine(self) -> str:
         return str(self._common["machine"])
+
+    def weigh(self) -> None:
+        """Takes this machine's load anew; a connection may last for days."""
+        self._common["load"] = f"{os.getloadavg()[0]:.2f}"
+
+    def known(self) -> None:
+        """From now on a board that is missing here has been lost, so the next one settles."""
+        self._common["fresh"] = ""
 
     def words(self, name: str, values: dict[str, object]) -> tuple[scripts.Script, list[object]]:
         """The script `name` and the words behind its SHA, with what is vouched for; that is sent once."""
@@ -230,5 +243,8 @@ class Board:
 
 def fault(name: str, error: ServerError) -> Exception:
     """The exception for an error reply to a script."""
-    text = "".join(c if c.isprintable() else " " for c in str(error))
-    return Unavailable(f"the server refuses: {text}") if error.code in _AWAY else BoardFault(f"{name}.lua: {text}")
+    text = printable(error)
+    code = text.rpartition(": -")[2].split(" ", 1)[0]  # Redis 6.2 wraps what a command inside a script was told
+    if code in _AWAY or any(words in text for words in _NOT_ALLOWED):
+        return Unavailable(f"the server refuses: {text}")
+    return BoardFault(f"{name}.lua: {text}")

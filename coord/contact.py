@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from coord.answers import Answer
     from coord.config.settings import Settings
+    from coord.errors import CoordError
     from coord.home import Home
     from coord.scripts import Script
     from coord.server.choose import Choice
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 CONNECT_S = 1.0
 """Seconds that a server may take to accept a connection and greet."""
 RECHOOSE_S = 3.0
+RETRY_S = 1.0
+"""Seconds that a look for a lost server may take; who looks is deaf meanwhile, also to the end of its command."""
 NOTE_S = 2.0
 """A lasting contact looks after its note of the epoch as often as a job beats."""
 
@@ -59,6 +62,7 @@ class Contact:
         self._noted_at = 0.0
         self._alone = False
         self._notices: list[str] = []
+        self._faults: set[str] = set()
         self._choice: Choice | None = None
         self._next_try = 0.0
         self._tries = 0
@@ -67,29 +71,45 @@ class Contact:
     def open(self) -> Board:
         """The board, for the first time. Raises `Unavailable`, `ConfigError`, `Elsewhere` (unless the contact goes
         along with where the scope lives)."""
+        began = time.monotonic()
         try:
-            choice = choose(self.settings, self.home, self.env, url=self._url)
-        except Elsewhere as elsewhere:
-            if not self._goes_along:
-                raise
-            self._url = None
-            choice = follow(self.settings, self.home, elsewhere)
+            choice = self._chosen()
+        except Unavailable:
+            self.lost_at = time.monotonic()
+            self._try_later(self.lost_at - began)
+            raise
         try:
             return self._connect(choice)
         except Unavailable:
             if choice.url is None:
                 raise
-            choice = rechoose(self.settings, self.home, self.env, lost=choice.url, url=self._url, patience=RECHOOSE_S)
-            return self._connect(choice)
+            return self.again()
 
-    def _connect(self, choice: Choice) -> Board:
+    def again(self) -> Board:
+        """The board after its connection failed: the server has 3 s to answer, then the choice is made anew. Raises
+        `Unavailable`."""
+        lost = self._choice.url if self._choice else None
+        self.lose()
+        return self._connect(
+            rechoose(self.settings, self.home, self.env, lost=lost or "", url=self._url, patience=RECHOOSE_S)
+        )
+
+    def _chosen(self) -> Choice:
+        try:
+            return choose(self.settings, self.home, self.env, url=self._url)
+        except Elsewhere as elsewhere:
+            if not self._goes_along:
+                raise
+            self._url = None
+            return follow(self.settings, self.home, elsewhere)
+
+    def _connect(self, choice: Choice, within: float = CONNECT_S) -> Board:
         self._notices += choice.notices
         self._choice = choice
         if choice.url is None:
             raise Unavailable("no server runs; `omp-coord server start` starts one")
-        link = connect(choice.url, CONNECT_S)
+        link = connect(choice.url, min(CONNECT_S, within))
         self.board = Board(link, self.settings.scope, fresh=choice.fresh_allowed, loaded=self._scripts())
-        self.lost_at, self._tries = None, 0
         return self.board
 
     def _scripts(self) -> dict[str, Script]:
@@ -103,30 +123,47 @@ class Contact:
         if self.board is not None:
             self.board.link.close()
             self.board = None
-        if self.lost_at is None:
-            self.lost_at = time.monotonic()
-            self._next_try = self.lost_at
-
-    def retry(self) -> Board | None:
-        """Tries to find the board again when a try is due; a caller that gets it registers all it really holds."""
         now = time.monotonic()
-        if now < self._next_try or self._choice is None:
+        if self.lost_at is None:
+            self.lost_at = self._next_try = now
+        elif self._next_try <= now:  # it was there again, and of no use
+            self._try_later(0.0)
+
+    def fault(self, error: CoordError) -> None:
+        """The board is there, but cannot be used: as `lose`, and said once."""
+        self.lose()
+        if str(error) not in self._faults:
+            self._faults.add(str(error))
+            self._notices.append(f"{error}; going on without the board")
+
+    def retry(self, within: float = RETRY_S) -> Board | None:
+        """Tries for about `within` seconds to find the board again when a try is due; a caller that gets it registers
+        all it really holds."""
+        now = time.monotonic()
+        if now < self._next_try:
             return None
         try:
-            return self._connect(self._next_choice(now))
-        except Unavailable:
-            self._tries += 1
-            self._next_try = time.monotonic() + min(2.0, 0.1 * 2**self._tries)
+            return self._connect(self._next_choice(now, within), within)
+        except (Unavailable, Elsewhere):
+            self._try_later(time.monotonic() - now)
             return None
 
-    def _next_choice(self, now: float) -> Choice:
+    def _try_later(self, took: float) -> None:
+        """A server that is lost is back soon. Where none could even be chosen, a look may take seconds, which the caller
+        spends deaf: then at most a twentieth of the time goes into it."""
+        self._tries += 1
+        pause = max(2.0, 20 * took) if self._choice is None else min(2.0, 0.1 * 2**self._tries)
+        self._next_try = time.monotonic() + pause
+
+    def _next_choice(self, now: float, within: float) -> Choice:
         known = self._choice
-        assert known is not None
+        if known is None:
+            return self._chosen()
         waited = now - (self.lost_at or now)
         if known.url is not None and not known.embedded and waited < RECHOOSE_S:
             known.notices = []
             return known
-        return rechoose(self.settings, self.home, self.env, lost=known.url or "", url=self._url)
+        return rechoose(self.settings, self.home, self.env, lost=known.url or "", url=self._url, within=within)
 
     @property
     def retry_in(self) -> float:
@@ -153,6 +190,10 @@ class Contact:
     def knows(self, answer: Answer) -> None:
         """Told of every answer: notes that this user knows the board's epoch, so that a new board of this scope settles
         before it grants."""
+        self._alone = False
+        self.lost_at, self._tries = None, 0
+        if self.board is not None:
+            self.board.known()
         now = time.monotonic()
         if self._lasting and now - self._noted_at < NOTE_S:
             return
@@ -192,12 +233,12 @@ class Contact:
 
         old = self.settings
         try:
-            new = load(os.path.dirname(old.path or ""), self.env, self.home, named=old.path)
+            new = load(os.path.dirname(old.path or ""), self.env, self.home, named=old.path, scope=old.scope)
             new.queue(queue, lane)
         except ConfigError as error:
             self._notices.append(f"the changed {old.path} is not used: {str(error).splitlines()[0]}")
             return "", ""
-        if new.policy == old.policy or new.scope != old.scope:
+        if new.policy == old.policy:
             return "", ""
         self.settings = new
         return new.policy, new.policy_json

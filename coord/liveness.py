@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from coord.board import Board
     from coord.run.tree import Ending
 
 SEATED = frozenset(("granted", "running", "stopped", "orphaned"))
@@ -41,6 +42,26 @@ def _look_at(one: dict[str, Any]) -> dict[str, Any]:
         if left:
             entry["is"], entry["pids"] = "orphaned", [proc.pid for proc in left]
     return entry
+
+
+class Lookout:
+    """One participant's look at the others; `me` is its own id."""
+
+    __slots__ = ("_me", "orphans")
+
+    def __init__(self, me: str) -> None:
+        self._me = me
+        self.orphans = Orphans()
+
+    def vouch(self, board: Board, others: Iterable[dict[str, Any]], *, only_news: bool = False) -> bool:
+        """Has the board's next call say what is seen, besides what waits to be said already. True: it is urgent."""
+        seen = look([one for one in others if one["id"] != self._me], board.machine)
+        news = [entry for entry in seen if entry["is"] != "live"]
+        said = news if only_news else seen
+        ids = {entry["id"] for entry in said}
+        board.vouched = [entry for entry in board.vouched if entry["id"] not in ids] + said
+        self.orphans.found(news)
+        return bool(news)
 
 
 class Orphans:

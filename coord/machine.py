@@ -39,7 +39,7 @@ def start_of(pid: int) -> str | None:
     if sys.platform == "darwin":
         return _start_of_elsewhere(pid)
     stat = _stat(pid)
-    if stat is None or stat[0] in "ZX":
+    if stat is None or stat[0] in "ZXx":
         return None
     return stat[1]
 
@@ -52,13 +52,15 @@ def is_gone(pid: int, start: str) -> bool:
         return True
     except (PermissionError, OverflowError):
         pass
+    if not start:  # it could not see its own start time: while the pid is in use, it may be that one
+        return False
     if sys.platform == "darwin":
         seen = _start_of_elsewhere(pid)
         return seen is not None and seen != start
     stat = _stat(pid)
     if stat is None:  # /proc is hidden from us, or it ended this moment: the next look tells
         return False
-    return stat[0] in "ZX" or stat[1] != start
+    return stat[0] in "ZXx" or stat[1] != start
 
 
 def _stat(pid: int) -> tuple[str, str] | None:
@@ -66,8 +68,11 @@ def _stat(pid: int) -> tuple[str, str] | None:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b") ")[2].split()
-        return fields[0].decode(), fields[19].decode()
-    except (OSError, IndexError):
+        state = fields[0].decode()
+        if state == "Z" and int(fields[17]) > 1:
+            state = "S"  # its first thread has ended, others run on
+        return state, fields[19].decode()
+    except (OSError, IndexError, ValueError):
         return None
 
 

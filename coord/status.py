@@ -249,9 +249,8 @@ def _over(name: str, queue: QueuePicture, reading: Reading) -> Caution | None:
     over = used - queue.effective_slots
     if over <= 0:
         return None
-    text = (
-        f"the queue {clean(name)} is over its {queue.effective_slots} slots by {over}: nothing is granted until under"
-    )
+    run = f"{used} run, {queue.effective_slots} may"
+    text = f"the queue {clean(name)} is over cap by {over} ({run}): nothing is granted until under"
     return Caution(code="overCap", text=text)
 
 

@@ -15,7 +15,7 @@ if not epoch then return { 'empty', 'now', now } end
 lease = tonumber(lease)
 
 local late = {}
-for _, member in ipairs(redis.call('ZRANGEBYSCORE', LEASES, '-inf', board.now + lease - 3000)) do
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', LEASES, '-inf', board.now + math.max(lease - 3000, 0))) do
   late[#late + 1] = string.sub(member, 3)
 end
 local limits, order = {}, {}

@@ -33,10 +33,12 @@ elseif redis.call('HEXISTS', ENDED, job) == 1 then
   -- @include lib/ended_reply
   reply = ended_reply(job)
 else
-  mine = cjson.decode(record)
-  mine.id, mine.queue, mine.lane, mine.policy, mine.machine, mine.queuedAt = job, queue, lane, policy, machine, board.now
-  mine.session = session ~= '' and redis.call('HEXISTS', SESSIONS, session) == 1 and session or nil
-  mine.owner, mine.parent = mine.session or owner, parent ~= '' and parent or nil
+  local sent = cjson.decode(record)
+  local on_board = session ~= '' and redis.call('HEXISTS', SESSIONS, session) == 1 and session or nil
+  mine = { id = job, queue = queue, lane = lane, policy = policy, machine = machine, queuedAt = board.now, state = nil,
+    session = on_board, owner = on_board or owner, parent = parent ~= '' and parent or nil, process = sent.process,
+    command = sent.command, label = sent.label, cwd = sent.cwd, agent = sent.agent, wake = sent.wake, limitMs = nil,
+    ticket = nil, fence = nil, grantedAt = nil, startedAt = nil, inside = nil }
 
   redis.call('ZADD', POLICY_USE, '0', policy .. '|j|' .. job)
   if redis.call('HEXISTS', POLICIES, policy) == 0 then

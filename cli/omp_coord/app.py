@@ -58,7 +58,7 @@ app.command("paths")(paths)
 def main() -> int:
     """Runs a command; every error is one line on stderr and an exit code."""
     try:
-        app(standalone_mode=True)
+        code = app(standalone_mode=False, prog_name="omp-coord")
     except ConfigError as error:
         return _fail(error, Exit.USAGE)
     except Unavailable as error:
@@ -68,7 +68,23 @@ def main() -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return Exit.FAILED
-    return Exit.OK
+    except Exception as error:
+        return _usage(error)
+    return code if isinstance(code, int) else Exit.OK
+
+
+def _usage(error: Exception) -> int:
+    """What is wrong with the words of the command line, in one line. (Where typer keeps the class of these errors has
+    changed between its versions, so they are known by what they can do.)"""
+    if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
+        raise error
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()  # type: ignore[attr-defined]
+        return Exit.USAGE
+    context = getattr(error, "ctx", None)
+    where = f" ({context.command_path} --help)" if context else ""
+    say(" ".join(error.format_message().split()) + where)
+    return int(error.exit_code)
 
 
 def _fail(error: CoordError, code: int) -> int:

@@ -14,6 +14,10 @@ from rich.text import Text
 from coord.status import Job, QueuePicture, Status
 
 SHORT_ID = 8
+COLUMNS = (("Queue", 16), ("State", 10), ("Job", 16), ("Since", 11), ("For", 6), ("Who", 16), ("Command", 0))
+"""Of the jobs, with the most that each may take; 0: what is left."""
+NARROW = 72
+"""On fewer columns some are left out."""
 STYLES = {"running": "green", "stopped": "magenta", "orphaned": "red", "granted": "cyan", "away": "dim"}
 
 
@@ -31,7 +35,7 @@ def render(status: Status, *, width: int, colour: bool) -> str:
         console.print(_queues(status.queues))
     jobs = [job for queue in status.queues.values() for job in (*queue.running, *queue.waiting)]
     console.print()
-    console.print(_jobs(jobs, status.now) if jobs else Text(_what_next(status)))
+    console.print(_jobs(jobs, status.now, width) if jobs else Text(_what_next(status)))
     text = console.file.getvalue()  # type: ignore[attr-defined] # it is the StringIO from above
     return "".join(line.rstrip() + "\n" for line in text.splitlines())
 
@@ -90,21 +94,29 @@ def _lanes(queue: QueuePicture) -> str:
     )
 
 
-def _jobs(jobs: list[Job], now: int) -> Table:
-    table = _table("Queue", "State", "Job", "Since", "For", "Who", "Command")
-    table.columns[0].max_width, table.columns[5].max_width = 16, 18
-    for column in table.columns[1:5]:
-        column.overflow = "fold"  # these are short and always shown whole
-    table.columns[4].justify = "right"
-    table.columns[6].ratio = 1
+def _jobs(jobs: list[Job], now: int, width: int) -> Table:
     short = short_ids(job.id for job in jobs)
-    for job in jobs:
-        since = job.started_at or job.granted_at or job.queued_at
-        state = f"waits #{job.place}" if job.place else job.state
-        lane = "" if job.lane == "default" else f"/{job.lane}"
-        cells = [job.queue + lane, state, short[job.id], _clock(since, now), span((now - since) / 1000), _who(job)]
-        table.add_row(*map(Text, cells), Text(job.label or job.command or "-"), style=STYLES.get(job.state, ""))
+    rows = [[Text(cell) for cell in _cells(job, short[job.id], now)] for job in jobs]
+    shown = [at for at, (name, _) in enumerate(COLUMNS) if width >= NARROW or name not in ("Since", "Who")]
+    table = _table(*(COLUMNS[at][0] for at in shown))
+    left = width
+    for column, at in zip(table.columns, shown, strict=True):
+        name, most = COLUMNS[at]
+        # Each as wide as it needs, and the command what is left: it is cut, not the short cells beside it.
+        column.width = min(most, max(len(name), *(row[at].cell_len for row in rows))) if most else left
+        left -= column.width + 2
+        column.justify = "right" if name == "For" else "left"
+    for job, row in zip(jobs, rows, strict=True):
+        table.add_row(*(row[at] for at in shown), style=STYLES.get(job.state, ""))
     return table
+
+
+def _cells(job: Job, short: str, now: int) -> list[str]:
+    since = job.started_at or job.granted_at or job.queued_at
+    state = f"waits #{job.place}" if job.place else job.state
+    lane = "" if job.lane == "default" else f"/{job.lane}"
+    what = job.label or job.command or "-"
+    return [job.queue + lane, state, short, _clock(since, now), span((now - since) / 1000), _who(job), what]
 
 
 def _table(*names: str) -> Table:

@@ -42,7 +42,7 @@ def coloured(wish: Colour) -> bool:
 def size() -> tuple[int, int]:
     """Columns and lines; 80 by 24 where there is no terminal, and COLUMNS and LINES before all else."""
     columns, lines = shutil.get_terminal_size((80, 24))
-    return max(columns, 40), max(lines, 4)
+    return max(columns, 60), max(lines, 4)
 
 
 def write(text: str) -> None:

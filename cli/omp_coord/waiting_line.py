@@ -68,7 +68,8 @@ def _sentence(job: Job, waited: float) -> str:
         what = f"waiting for {job.queue}, the server is away"
     elif waiting.cause == "settling":
         what = f"waiting for {job.queue}, the board is settling"
-    return " · ".join([what, *map(_holder, waiting.holders[:2]), f"waited {_span(waited)}"])
+    # The holders last: a narrow terminal cuts what stands there.
+    return " · ".join([what, f"waited {_span(waited)}", *map(_holder, waiting.holders[:2])])
 
 
 def _holder(one: dict[str, Any]) -> str:
@@ -88,7 +89,7 @@ def _fit(text: str) -> str:
     from coord.names import clean
 
     try:
-        width = os.get_terminal_size(2).columns
+        width = os.get_terminal_size(2).columns or 80  # 0: a terminal that nobody gave a size (containers, `script`)
     except OSError:
         width = 80
     text = clean(text)

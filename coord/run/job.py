@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coord.answers import Answer
     from coord.board import Board
     from coord.contact import Contact
-    from coord.liveness import Orphans
+    from coord.liveness import Lookout
 
 BEAT_S = 2.0
 LOOK_S = 1.0
@@ -57,25 +57,38 @@ class Job:
         self.queued_at = self.started_at = 0
         self.wake = wake or self.id
         self.epoch = ""
-        self._beat_at = self._look_at = 0.0
-        self._posted_at = 0.0
-        self._orphans: Orphans | None = None
+        self.known = False  # whether the board may know of this job
+        self._beat_at = self._look_at = self._posted_at = 0.0
+        self._lookout: Lookout | None = None
 
     # -- asking
 
     def enqueue(self, *, wait: bool = True) -> Answer:
         """Asks for a slot; afterwards the state is waiting or held, or unchanged for `Busy`. Raises `Unavailable`."""
-        board = self.contact.board or self.contact.open()
-        answer = board.enter(
-            (board.keys.wake(self.wake), board.keys.epoch), "job_enqueue",
-            job=self.id, queue=self.queue, lane=self.lane,
-            session=self.session, owner=self.owner, parent=self.parent, wait="1" if wait else "0",
-            limit_ms="" if self.limit_ms is None else self.limit_ms, policy=self._policy[0],
-            policy_json=self._policy[1], record=self.record.text(),
-        )  # fmt: skip
+        try:
+            answer = self._ask(self.contact.board or self.contact.open(), wait)
+        except Unavailable:
+            if not self.known:
+                raise
+            # A connection that lay idle may have died unheard, and a server that was just started is still loading.
+            answer = self._ask(self.contact.again(), wait)
         self._beat_in(BEAT_S)
+        self.known = answer.verdict not in ("busy", "knot")
         self._take(answer)
         return answer
+
+    def _ask(self, board: Board, wait: bool) -> Answer:
+        self.known = True
+        try:
+            return board.enter(
+                (board.keys.wake(self.wake), board.keys.epoch), "job_enqueue", job=self.id, queue=self.queue,
+                lane=self.lane, session=self.session, owner=self.owner, parent=self.parent, wait="1" if wait else "0",
+                limit_ms="" if self.limit_ms is None else self.limit_ms, policy=self._policy[0],
+                policy_json=self._policy[1], record=self.record.text(),
+            )  # fmt: skip
+        except Unavailable:
+            self.contact.lose()
+            raise
 
     # -- being driven
 
@@ -90,6 +103,8 @@ class Job:
                 self._beat_if_due(self.contact.board, now)
         except Unavailable:
             self.contact.lose()
+        except BoardFault as error:
+            self.contact.fault(error)  # whatever stands on the board, no command is stopped for it
         return self._sleep(time.monotonic())
 
     def _hear(self, board: Board) -> None:
@@ -98,7 +113,8 @@ class Job:
             self._take(answer)
         pushes, board.link.pushes = board.link.pushes, []
         for push in pushes:
-            self._heard(board, str(push[1]), str(push[2]))
+            if push[0] == "message":  # not "subscribe", by which the server confirms
+                self._heard(board, str(push[1]), str(push[2]))
 
     def _heard(self, board: Board, channel: str, text: str) -> None:
         if channel == board.keys.epoch and text != self.epoch:
@@ -127,16 +143,24 @@ class Job:
     def _beat(self, board: Board) -> None:
         self._beat_in(BEAT_S)
         self._posted_at = time.monotonic()
+        board.weigh()
         policy, policy_json = self.contact.policy_news(self.queue, self.lane)
         board.post(
             "job_beat", job=self.id, instance=self.record.instance, ahead="1" if self.state == "waiting" else "",
             state=self.running_state if self.state == "held" else "waiting", policy=policy, policy_json=policy_json,
         )  # fmt: skip
 
-    def tell(self, running_state: str) -> None:
-        """Says `running` or `stopped` at once."""
+    def tell(self, running_state: str, *, within: float = 0.0) -> None:
+        """Says `running` or `stopped` at once; waits up to `within` seconds until the board has taken it in (whoever is
+        about to stop could not say it again: the server may not know the script yet, or still owe an answer)."""
         self.running_state, self._beat_at = running_state, 0.0
+        end = time.monotonic() + within
         self.pump()
+        while (board := self.contact.board) is not None and (left := end - time.monotonic()) > 0:
+            if not board.waits and self._beat_at:
+                return
+            self.contact.listen(left)
+            self.pump()
 
     def _beat_in(self, seconds: float) -> None:
         self._beat_at = time.monotonic() + seconds
@@ -150,7 +174,7 @@ class Job:
             if self.contact.board.waits:
                 next_at = self._posted_at + PATIENCE_S
             due = max(0.0, next_at - now)
-        orphans = self._orphans.tick(now) if self._orphans else None
+        orphans = self._lookout.orphans.tick(now) if self._lookout else None
         return due if orphans is None else min(due, orphans)
 
     # -- answers
@@ -158,7 +182,9 @@ class Job:
     def _take(self, answer: Answer) -> None:
         self.contact.knows(answer)
         self.epoch = answer.epoch
-        if isinstance(answer, Granted) and answer.verdict == "granted" and self.state == "waiting":
+        if self._forgotten(answer):
+            self._register(self._board)
+        elif isinstance(answer, Granted) and answer.verdict == "granted" and self.state == "waiting":
             self._start(self._board, answer.fence)
         elif isinstance(answer, Granted):
             self._hold(answer)
@@ -170,14 +196,18 @@ class Job:
         elif isinstance(answer, Running):
             if answer.kill_by and self.kill is None:
                 self.kill = (answer.kill_by, answer.kill_reason)
-        elif answer.verdict == "unknown" or (isinstance(answer, Ended) and answer.how == "lost"):
-            self._register(self._board)
         elif isinstance(answer, Ended):
             self.state, self.ended = "over" if self.state != "held" else "held", answer
         elif answer.verdict == "notYours":
             raise BoardFault(f"job {self.id} belongs to another process")
         if answer.fields.get("suspects"):
             self._vouch(self._board, answer.suspects)
+
+    def _forgotten(self, answer: Answer) -> bool:
+        """Whether the board lost this job, or that it runs: a server that lost its last second, a replica."""
+        if self.state == "held" and isinstance(answer, (Waiting, Granted)):
+            return True
+        return answer.verdict == "unknown" or (isinstance(answer, Ended) and answer.how == "lost")
 
     @property
     def _policy(self) -> tuple[str, str]:
@@ -207,12 +237,12 @@ class Job:
     def _register(self, board: Board) -> None:
         """Comes back with all this job really has: a slot that it holds, or its place. (A job that never saw the
         board's clock says when it began by its own: that is shown, and decides nothing.)"""
+        self.known = True
         held = self.state in ("held", "apart")
-        inside = self.granted.inside if self.granted else ""
         answer = board.job_register(
             self.id, self.queue, self.lane, self.running_state if held else "waiting", ticket=self.ticket,
-            fence=self.fence if held else "", inside=inside, policy=self._policy[0],
-            policy_json=self._policy[1],
+            fence=self.fence if held else "", inside=self.granted.inside if self.granted else "",
+            policy=self._policy[0], policy_json=self._policy[1],
             record=self.record.text(
                 owner=self.owner, parent=self.parent, queuedAt=self.queued_at or int(time.time() * 1000),
                 grantedAt=self.started_at or None, startedAt=self.started_at or None,
@@ -242,45 +272,49 @@ class Job:
             self._vouch(board, [*self.waiting.holders, *self.waiting.ahead], only_news=True)
 
     def _vouch(self, board: Board, others: list[dict[str, Any]], *, only_news: bool = False) -> None:
-        from coord import liveness
+        if self._lookout is None:
+            from coord.liveness import Lookout
 
-        entries = liveness.look([one for one in others if one["id"] != self.id], board.machine)
-        news = [entry for entry in entries if entry["is"] != "live"]
-        board.vouched = news if only_news else entries
-        if news:
-            self._orphans = self._orphans or liveness.Orphans()
-            self._orphans.found(news)
+            self._lookout = Lookout(self.id)
+        if self._lookout.vouch(board, others, only_news=only_news):
             self._beat_at = 0.0
 
     # -- ending
 
-    def leave(self) -> None:
-        """Gives up the place in line."""
-        if self.state == "waiting" and self.contact.board is not None:
-            try:
-                self.contact.board.job_cancel(self.id, instance=self.record.instance)
-            except Unavailable:
-                self.contact.lose()  # our lease lapses, or a waiter finds this process gone
+    def leave(self) -> bool:
+        """Gives up the place in line, or the slot of which the answer was never heard. False: the board does not know yet,
+        so this is to be called again once there is contact, unless this process ends."""
         self.state = "over"
+        if self.known and self.contact.board is not None:
+            try:
+                self._withdraw(self.contact.board)
+            except Unavailable:
+                self.contact.lose()
+        return not self.known
 
-    def finish(self, outcome: str, *, code: int | None = None, signal: int | None = None, leftovers: str = "") -> None:
-        """Gives the slot back; the next one is granted in the same step. A server that is away is tried once more."""
-        for _ in range(2):
+    def _withdraw(self, board: Board) -> None:
+        instance = self.record.instance
+        if board.job_cancel(self.id, instance=instance).verdict == "running":
+            answer = board.job_beat(self.id, instance, "waiting")  # says the fence that was missed
+            if isinstance(answer, Granted):
+                board.job_finish(self.id, instance, answer.fence, "failed")
+        self.known = False
+
+    def finish(self, outcome: str, *, code: int | None = None, signal: int | None = None, leftovers: str = "") -> bool:
+        """Gives the slot back; the next one is granted in the same step. A server that is away is tried once more. False:
+        as for `leave`."""
+        for _ in range(2 if self.known else 0):
             try:
                 board = self.contact.board or self.contact.retry()
                 if board is None:
-                    return
+                    break
                 answer = board.job_finish(
-                    self.id,
-                    self.record.instance,
-                    self.fence,
-                    outcome,
-                    code=code,
-                    signal=signal,
-                    leftovers=leftovers,
+                    self.id, self.record.instance, self.fence, outcome, code=code, signal=signal, leftovers=leftovers
                 )
+                self.known = False
                 if answer.fields.get("alone"):
                     self.contact.forget()
-                return
+                break
             except Unavailable:
                 self.contact.lose()
+        return not self.known

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
             """The wait is over: takes the line away."""
 
 
+STOP_S = 0.5
+"""Seconds that a stop (Ctrl-Z) may wait for the board to take it in."""
+
+
 class End:
     """How the runner ends: with `code`, or by `signal` as the command did."""
 
@@ -75,6 +79,8 @@ class Runner:
             end = self._wait_on()
         self.show.quiet()
         self._tell()
+        if end is None:
+            end = self._interrupted()
         return end if end is not None else self._command()
 
     def _enter(self) -> End | None:
@@ -145,6 +151,19 @@ class Runner:
             self.signals.stop_self()
         return None
 
+    def _interrupted(self) -> End | None:
+        """Takes the signals that came while the board decided. With the slot in hand they still mean this runner: the
+        command, which the terminal did not reach, would never hear of them."""
+        while (event := self.signals.wait(0)) is not None:
+            if event.signo in signal.ENDING:
+                self.job.finish("signal", signal=event.signo)
+                return End(signal=event.signo)
+            if event.signo == signal.SIGTSTP:
+                self.job.tell("stopped", within=STOP_S)
+                self.signals.stop_self()
+                self.job.tell("running")
+        return None
+
     def _refuse(self, text: str) -> End:
         self.show.quiet()
         self.show.notice(text)
@@ -181,7 +200,7 @@ class Runner:
             self.show.notice(
                 f"{job.queue} allows {self._limit_s:g} s, not {job.limit_ms / 1000:g} s; that is the limit"
             )
-        self._limit_hit = False
+        self._cause = ""  # why we ended it: "timedOut", "killed"
         while self.child.poll() is None:
             self._look_at_child()
             self._step()
@@ -195,7 +214,10 @@ class Runner:
         now = time.monotonic()
         self._check_limits(now)
         if self._ending is not None:
-            due = min(due, self._ending.tick(now) or 1.0)
+            next_tick = self._ending.tick(now)
+            if next_tick is None:
+                return  # done: nothing to wait for
+            due = min(due, next_tick)
         if self._limit_s is not None and not isinstance(self._ending, Ending):
             due = min(due, max(0.0, self._started + self._limit_s - now))
         event = self.signals.wait(due)
@@ -205,15 +227,14 @@ class Runner:
     def _check_limits(self, now: float) -> None:
         if isinstance(self._ending, Ending):
             return
+        elapsed = now - self._started
         if self.job.kill is not None:
             by, reason = self.job.kill
             self.show.notice(f"ended by {by}" + (f": {reason}" if reason else ""))
-            self._ending = Ending(self.tree.alive)
-        elif self._limit_s is not None and now >= self._started + self._limit_s:
-            self._limit_hit = True
-            elapsed = now - self._started
+            self._cause, self._ending = "killed", Ending(self.tree.alive)
+        elif self._limit_s is not None and elapsed >= self._limit_s:
             self.show.notice(f"time limit of {self._limit_s:g} s reached after {elapsed:.1f} s; ending the command")
-            self._ending = Ending(self.tree.alive)
+            self._cause, self._ending = "timedOut", Ending(self.tree.alive)
 
     def _taken(self, event: Event) -> None:
         if event.signo == signal.SIGTSTP:
@@ -221,7 +242,11 @@ class Runner:
                 self.child.send(signal.SIGTSTP)
             self._stop()
         elif event.signo in signal.ENDING and self.child.status is not None:
-            self._ending = None  # the command is over; we only waited for what it left behind
+            # The command is over. What it left behind is waited for no longer, or no longer asked to end but killed.
+            if isinstance(self._ending, Ending):
+                self._ending.hurry()
+            else:
+                self._ending = None
         elif event.signo in signal.FORWARDED and not event.from_terminal:
             self.child.send(event.signo)
 
@@ -234,7 +259,7 @@ class Runner:
             self.job.tell(state)
 
     def _stop(self) -> None:
-        self.job.tell("stopped")
+        self.job.tell("stopped", within=STOP_S)
         self.signals.stop_self()
         self.child.send(signal.SIGCONT)
         self.child.poll()
@@ -243,13 +268,16 @@ class Runner:
 
     def _after(self) -> End:
         """The command has ended: what is left of it, the slot, and how we end."""
-        left = leftovers(self.tree)
-        if left and self._ending is None:
+        left = leftovers(self.tree) if self._ending is None else []
+        if left:
             self._name_leftovers(left)
             self._ending = after(self.policy, self.tree)
         while self._ending is not None and not self._ending.done:
             self.child.poll()
             self._step()
+        if isinstance(self._ending, Ending) and self._ending.left:
+            left = self._ending.left
+            self.show.notice(f"could not be ended: {words.named(left)}")
         outcome, end = self._outcome()
         status = self.child
         self.job.finish(outcome, code=status.exit_code, signal=status.term_signal, leftovers=words.named(left))
@@ -260,10 +288,8 @@ class Runner:
         self.show.notice(f"the command ended, its processes live on: {words.named(left)} ({what})")
 
     def _outcome(self) -> tuple[str, End]:
-        if self._limit_hit:
-            return "timedOut", End(code=124)
-        if self.job.kill is not None:
-            return "killed", End(signal=signal.SIGTERM)
+        if self._cause:
+            return self._cause, End(code=124) if self._cause == "timedOut" else End(signal=signal.SIGTERM)
         if self.child.term_signal is not None:
             return "signal", End(signal=self.child.term_signal)
         code = self.child.exit_code or 0

@@ -133,6 +133,12 @@ class Ending:
         _continue(alive)
         return min(LOOK, self._kill_at - now)
 
+    def hurry(self) -> None:
+        """No more grace: the next `tick` sends KILL."""
+        self._grace = 0.0
+        if self._kill_at is not None:
+            self._kill_at = 0.0
+
     def _terminate(self) -> None:
         found = self._find()
         newest = processes.newest_pid()

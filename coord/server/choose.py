@@ -81,11 +81,12 @@ def rechoose(
     lost: str,
     url: str | None = None,
     patience: float = 0.0,
+    within: float | None = None,
 ) -> Choice:
     """The server for a participant that lost `lost`: at once when that was the embedded one (which is started
     again), after 3 s without it otherwise. A caller that has not waited says with `patience` how many seconds this
     shall wait for `lost` to answer: whoever moved a scope off a server that is only being restarted would part from
-    those that are connected to it again a moment later.
+    those that are connected to it again a moment later. `within`: about how many seconds the decision may take.
 
     All participants of a scope move together, since they go by its record: the first one moves it, the others
     (and those that could connect to `lost` again) find it moved. A server that was asked for by name is never
@@ -95,7 +96,8 @@ def rechoose(
     from coord.server import decide
 
     decide.wait_for(settings.scope, home, lost, patience)
-    return decide.decide_again(settings.scope, home, env, name_of(settings, env, url), lost)
+    in_all = decide.IN_ALL_S if within is None else within
+    return decide.decide_again(settings.scope, home, env, name_of(settings, env, url), lost, in_all)
 
 
 def follow(settings: Settings, home: Home, error: Elsewhere) -> Choice:

@@ -47,11 +47,13 @@ def decide(scope: str, home: Home, env: Mapping[str, str], named: str | None, st
         raise unavailable(error) from error
 
 
-def decide_again(scope: str, home: Home, env: Mapping[str, str], named: str | None, lost: str) -> Choice:
+def decide_again(
+    scope: str, home: Home, env: Mapping[str, str], named: str | None, lost: str, in_all: float = IN_ALL_S
+) -> Choice:
     """See `choose.rechoose`."""
-    decision = Decision(scope, home, env)
+    decision = Decision(scope, home, env, in_all=in_all)
     try:
-        with _lock(home, scope):
+        with _lock(home, scope, in_all):
             decision.known = record.read(home, scope)
             return decision.make_again(named, lost)
     except OSError as error:
@@ -68,8 +70,8 @@ def wait_for(scope: str, home: Home, lost: str, patience: float) -> None:
         time.sleep(0.05)
 
 
-def _lock(home: Home, scope: str) -> Lock:
-    return Lock(f"{home.scopes()}/{record.file_name(scope)}.lock", IN_ALL_S)
+def _lock(home: Home, scope: str, wait: float = IN_ALL_S) -> Lock:
+    return Lock(f"{home.scopes()}/{record.file_name(scope)}.lock", wait)
 
 
 def place(url: str) -> str:
@@ -84,10 +86,12 @@ class Decision:
     """One decision for one scope; the scope's lock is held when `start`, and only then is anything
     written."""
 
-    def __init__(self, scope: str, home: Home, env: Mapping[str, str], *, start: bool = True) -> None:
+    def __init__(
+        self, scope: str, home: Home, env: Mapping[str, str], *, start: bool = True, in_all: float = IN_ALL_S
+    ) -> None:
         self.scope, self.home, self.env, self.start = scope, home, env, start
         self.known = record.read(home, scope)
-        self.end = time.monotonic() + IN_ALL_S
+        self.end = time.monotonic() + in_all
         self.skipped = ""
         self.notices: list[str] = []
 

@@ -6,18 +6,23 @@ not rely on the count (`Address.plain` is false) and an unconfirmed grant lapses
 
 from __future__ import annotations
 
-from collections import deque
+import time
 from typing import TYPE_CHECKING, Any
 
 import redis
 import redis.cluster
 import redis.sentinel
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from coord.errors import Unavailable
-from coord.wire.link import ServerError
+from coord.wire.link import ServerError, printable
 
 if TYPE_CHECKING:
     from coord.wire.url import Address
+
+_FAULTS = (redis.RedisError, redis.cluster.RedisClusterException, OSError)
+"""What redis-py raises for a connection that does not work; RedisClusterException is no RedisError."""
 
 
 class ClientLink:
@@ -27,74 +32,104 @@ class ClientLink:
     def __init__(self, address: Address, timeout: float = 3.0) -> None:
         self.address = address
         self.pushes: list[list[object]] = []
-        self._posted: deque[object] = deque()
-        self._faults: tuple[type[Exception], ...] = (redis.ConnectionError, redis.TimeoutError, OSError)
+        self._posted: list[object] = []
+        self._client: Any = None
+        self._messages: Any = None
         try:
-            self._client: Any = _client(address, timeout)
-            self._messages: Any = self._client.pubsub(ignore_subscribe_messages=True)
+            self._client = _client(address, timeout)
             self._client.ping()
-        except redis.RedisError as error:
+            self._messages = self._client.pubsub()
+        except _FAULTS as error:
+            self.close()
             raise Unavailable(f"no server at {address.shown}: {_line(error)}") from None
 
     def fileno(self) -> int:
         return -1
 
     def send(self, *commands: tuple[object, ...]) -> None:
+        """Runs commands one after another; each has one answer, except SUBSCRIBE, which answers as a message."""
         for command in commands:
-            self._posted.append(self._execute(*command))
+            if command[0] == "SUBSCRIBE":
+                self._subscribe(*command[1:])
+            else:
+                self._posted.append(self._execute(*command))
 
     def post(self, *words: object) -> None:
         """Runs the command; `poll` brings its answer."""
         self.send(words)
 
-    def call(self, *words: object, timeout: float = 3.0) -> object:
+    def call(self, *words: object, timeout: float | None = None) -> object:
         """Runs a command and returns its answer; raises `ServerError` for an error reply."""
         self.send(words)
         return self.answer(timeout)
 
-    def answer(self, timeout: float = 3.0) -> object:
-        reply = self._posted.pop() if self._posted else None
+    def answer(self, timeout: float | None = None) -> object:
+        reply = self._posted[-1] if self._posted else None
         self._posted.clear()
         if isinstance(reply, ServerError):
             raise reply
         return reply
 
     def poll(self) -> list[object]:
-        replies = [reply for reply in self._posted if reply is not _SUBSCRIBED]
+        replies = self._posted.copy()
         self._posted.clear()
         try:
-            while self._messages.subscribed and (message := self._messages.get_message(timeout=0)):
-                self.pushes.append([message["type"], message["channel"], message["data"]])
-        except self._faults as error:
+            while self._messages is not None and self._messages.subscribed and self._heard(0.0):
+                pass
+        except _FAULTS as error:
             raise self._broken(error) from None
         return replies
 
     def close(self) -> None:
+        for part in (self._messages, self._client):
+            try:
+                if part is not None:
+                    part.close()
+            except _FAULTS:
+                pass  # it is gone already
+        self._client = self._messages = None
+
+    def _subscribe(self, *channels: object) -> None:
+        """Returns when the server has confirmed: it is another connection than the one that asks, and what is granted
+        in between would be told to nobody."""
+        until = time.monotonic() + 3.0
+        missing = {str(channel) for channel in channels}
         try:
-            self._messages.close()
-            self._client.close()
-        except redis.RedisError:
-            pass  # it is gone already
+            self._usable()
+            self._messages.subscribe(*channels)
+            while missing:
+                left = until - time.monotonic()
+                if left <= 0:
+                    raise redis.TimeoutError("no answer in time")
+                missing.discard(self._heard(left).get("channel"))
+        except _FAULTS as error:
+            raise self._broken(error) from None
+
+    def _heard(self, timeout: float) -> dict[str, Any]:
+        """The next message, empty when there is none; what others published is kept in `pushes`."""
+        message: dict[str, Any] = self._messages.get_message(timeout=timeout) or {}
+        if message.get("type") == "message":
+            self.pushes.append(["message", message["channel"], message["data"]])
+        return message
 
     def _execute(self, *words: object) -> object:
         try:
-            if words[0] == "SUBSCRIBE":
-                self._messages.subscribe(*words[1:])
-                return _SUBSCRIBED
+            self._usable()
             return self._client.execute_command(*words)
-        except self._faults as error:
-            raise self._broken(error) from None
         except redis.ResponseError as error:
             return ServerError(_coded(error))
-        except redis.RedisError as error:
+        except _FAULTS as error:
             raise self._broken(error) from None
+
+    def _usable(self) -> None:
+        if self._client is None:
+            raise redis.ConnectionError("the connection is closed")
 
     def _broken(self, error: Exception) -> Unavailable:
         self.close()
         return Unavailable(f"lost the server {self.address.shown}: {_line(error)}")
 
 
-_SUBSCRIBED = object()
 _cluster: Any = redis.cluster  # redis-py is typed in parts only
 _sentinel: Any = redis.sentinel
 
@@ -106,23 +141,39 @@ def _client(address: Address, timeout: float) -> Any:
         "socket_timeout": max(timeout, 3.0),
         "socket_connect_timeout": timeout,
         "decode_responses": True,
+        "encoding_errors": "replace",
     }
+    once = Retry(NoBackoff(), 1)  # who calls tries again by itself, and is not to lose more than a few seconds here
     if address.scheme == "redis+cluster":
         nodes = [_cluster.ClusterNode(host, port) for host, port in address.hosts]
-        return _cluster.RedisCluster(startup_nodes=nodes, **common)
+        return _cluster.RedisCluster(startup_nodes=nodes, retry=once, **common)
     if address.scheme == "redis+sentinel":
-        sentinels = _sentinel.Sentinel(address.hosts, socket_timeout=timeout)
-        return sentinels.master_for(address.service, db=address.db, **common)
+        sentinels = _sentinel.Sentinel(address.hosts, socket_timeout=timeout, decode_responses=True, retry=once)
+        return sentinels.master_for(address.service, db=address.db, retry=once, **common)
     host, port = address.hosts[0]
-    return redis.Redis(host=host, port=port, db=address.db, ssl=True, **common)
+    return redis.Redis(host=host, port=port, db=address.db, ssl=True, retry=once, **common)
 
 
 def _coded(error: redis.ResponseError) -> str:
-    """redis-py takes the code off some error texts and makes a class of it."""
-    codes = {"NoScriptError": "NOSCRIPT", "ReadOnlyError": "READONLY", "NoPermissionError": "NOPERM"}
-    code = codes.get(type(error).__name__)
-    return f"{code} {error}" if code else str(error)
+    """The error as the server said it: redis-py takes the code off some texts and makes a class of it."""
+    for code, kind in _CODES.items():
+        if type(error) is kind and not str(error).startswith(code):
+            return f"{code} {error}"
+    return str(error)
+
+
+_CODES: dict[str, Any] = {
+    "NOSCRIPT": redis.exceptions.NoScriptError,
+    "READONLY": redis.ReadOnlyError,
+    "NOPERM": redis.exceptions.NoPermissionError,
+    "OOM": redis.exceptions.OutOfMemoryError,
+    "TRYAGAIN": redis.exceptions.TryAgainError,
+    "CLUSTERDOWN": redis.exceptions.ClusterDownError,
+    "MASTERDOWN": redis.exceptions.MasterDownError,
+    "MOVED": redis.exceptions.MovedError,
+    "ASK": redis.exceptions.AskError,
+}
 
 
 def _line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    return " ".join(printable(error).split()) or type(error).__name__

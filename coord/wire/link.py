@@ -38,11 +38,12 @@ class Link:
     as lists (`["message", channel, text]`). Every fault of the connection is `Unavailable` and ends it.
     """
 
-    __slots__ = ("_due", "_reader", "_socket", "address", "pushes")
+    __slots__ = ("_due", "_reader", "_socket", "address", "patience", "pushes")
 
     def __init__(self, address: Address, timeout: float = 3.0) -> None:
         self.address = address
         self.pushes: list[list[object]] = []
+        self.patience = 3.0  # seconds to wait for an answer, unless a call says otherwise
         self._due = 0
         self._reader = hiredis.Reader(
             replyError=ServerError, encoding="utf-8", errors="replace", notEnoughData=_NOTHING
@@ -63,33 +64,37 @@ class Link:
             if self.address.db:
                 self.call("SELECT", self.address.db, timeout=timeout)
         except ServerError as error:
-            raise Unavailable(f"{self.address.shown} refused the connection: {error}") from None
+            raise Unavailable(f"{self.address.shown} refused the connection: {printable(error)}") from None
 
     def fileno(self) -> int:
         return self._socket.fileno()
 
     def send(self, *commands: tuple[object, ...]) -> None:
         """Writes commands in one go; each is owed one answer, except SUBSCRIBE, which answers as a message."""
+        data = b"".join([_packed(command) for command in commands])
         self._due += sum(1 for command in commands if command[0] != "SUBSCRIBE")
         try:
             self._socket.settimeout(3.0)
-            self._socket.sendall(b"".join([_packed(command) for command in commands]))
+            self._socket.sendall(data)
         except OSError as error:
             raise self._broken(error) from None
+        except BaseException:
+            self.close()  # interrupted (Ctrl-C): half a command may be on its way, nothing can follow it
+            raise
 
     def post(self, *words: object) -> None:
         """Sends a command without waiting for its answer."""
         self.send(words)
 
-    def call(self, *words: object, timeout: float = 3.0) -> object:
+    def call(self, *words: object, timeout: float | None = None) -> object:
         """Sends a command and returns its answer; raises `ServerError` for an error reply."""
         self.send(words)
         return self.answer(timeout)
 
-    def answer(self, timeout: float = 3.0) -> object:
+    def answer(self, timeout: float | None = None) -> object:
         """Waits for the last answer owed (earlier ones are dropped: nobody asked for them)."""
         reply: object = None
-        until = time.monotonic() + timeout
+        until = time.monotonic() + (self.patience if timeout is None else timeout)
         while self._due:
             reply = self._next(until - time.monotonic())
             self._due -= 1
@@ -100,7 +105,8 @@ class Link:
     def poll(self) -> list[object]:
         """The answers that are here already (error replies as `ServerError` values), without waiting."""
         self._socket.settimeout(0.0)
-        self._take()
+        while self._take():
+            pass  # SIGIO tells of changes: what is left here would not be told of again
         replies: list[object] = []
         while (reply := self._parsed()) is not _NOTHING:
             self._due -= 1
@@ -129,16 +135,18 @@ class Link:
                 return reply
             self.pushes.append(list(reply))
 
-    def _take(self) -> None:
+    def _take(self) -> bool:
+        """Takes what is here; whether there may be more."""
         try:
             data = self._socket.recv(65536)
         except (BlockingIOError, InterruptedError):
-            return
+            return False
         except OSError as error:
             raise self._broken(error) from None
         if not data:
             raise self._broken(ConnectionResetError("the server closed the connection"))
         self._reader.feed(data)
+        return len(data) == 65536
 
     def _broken(self, error: Exception) -> Unavailable:
         self.close()
@@ -166,10 +174,16 @@ def _targets(address: Address) -> list[tuple[int, Any]]:
     if address.path:
         return [(_socket.AF_UNIX, address.path)]
     host, port = address.hosts[0]
+    name = host.encode() if host.isascii() else host  # as bytes: text would import the IDNA codec, 11 ms
     if host.replace(".", "").isdigit():
-        return [(_socket.AF_INET, (host.encode(), port))]  # as bytes: text would import the IDNA codec, 11 ms
+        return [(_socket.AF_INET, (name, port))]
     try:
-        found = _socket.getaddrinfo(host, port, 0, _socket.SOCK_STREAM)
-    except OSError as error:
-        raise Unavailable(f"no server at {address.shown}: {error.strerror}") from None
+        found = _socket.getaddrinfo(name, port, 0, _socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise Unavailable(f"no server at {address.shown}: {getattr(error, 'strerror', None) or error}") from None
     return [(entry[0], entry[4]) for entry in found]
+
+
+def printable(error: object) -> str:
+    """What a server said, on one line and without what would reach into a terminal."""
+    return "".join(c if c.isprintable() else " " for c in str(error))

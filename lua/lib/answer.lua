@@ -2,7 +2,7 @@
 -- verdict with its fields and those that every answer has: epoch, now, settleMs (until a new board grants again, "0": it
 -- does), suspects (JSON: participants the caller should look at, "" = none).
 local function answer(reply)
-  local flat, n = { 'lastOp', board.at }, #reply
+  local flat = { 'lastOp', board.at }
   for name, value in pairs(board.write) do
     flat[#flat + 1], flat[#flat + 2] = name, value
   end
@@ -17,8 +17,7 @@ local function answer(reply)
     end
     redis.call('PUBLISH', channel .. 'board', reply[1])
   end
-  reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4] = 'epoch', board.meta.epoch, 'now', board.at
-  reply[n + 5], reply[n + 6] = 'settleMs', board.settling and string.format('%d', board.meta.settleUntil - board.now) or '0'
-  reply[n + 7], reply[n + 8] = 'suspects', #board.suspects > 0 and cjson.encode(board.suspects) or ''
-  return reply
+  return { reply[1], 'epoch', board.meta.epoch, 'now', board.at,
+    'settleMs', board.settling and string.format('%d', board.meta.settleUntil - board.now) or '0',
+    'suspects', #board.suspects > 0 and cjson.encode(board.suspects) or '', unpack(reply, 2) }
 end

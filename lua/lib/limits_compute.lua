@@ -23,9 +23,9 @@ local function limits_compute()
     end
   end
   redis.call('DEL', LIMITS)
-  board.limits, board.lease = {}, math.max(lease, 2000)
+  board.limits, board.lease, board.load = {}, math.max(lease, 2000), board.load or tonumber(load) or 0
   for name, queues in pairs(named) do
-    redis.call('HSET', LIMITS, 'q|' .. name, cjson.encode(queue_limits(queues, board.load or 0)))
+    redis.call('HSET', LIMITS, 'q|' .. name, cjson.encode(queue_limits(queues, board.load)))
     board.touched[name] = true
   end
   table.sort(steps)

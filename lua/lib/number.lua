@@ -1,7 +1,8 @@
 -- The next ticket or fence, 16 digits: the last + 1 or the microseconds of now, so neither goes back after a flush.
 -- @include lib/set
 local function number(name)
-  local last = math.max((tonumber(board.meta[name]) or 0) + 1, board.micros)
-  set(name, string.format('%016d', last))
-  return board.meta[name]
+  local next, last = string.format('%016d', board.micros), board.meta[name]
+  if last and last >= next then next = string.format('%016d', last + 1) end
+  set(name, next)
+  return next
 end

@@ -6,7 +6,7 @@
 -- @include lib/suspect
 local function sweep()
   forget()
-  local late = redis.call('ZRANGEBYSCORE', LEASES, '-inf', board.now + board.lease - 3000, 'WITHSCORES', 'LIMIT', 0, 100)
+  local late = redis.call('ZRANGEBYSCORE', LEASES, '-inf', board.now + math.max(board.lease - 3000, 0), 'WITHSCORES', 'LIMIT', 0, 100)
   for i = 1, #late, 2 do
     local id = string.sub(late[i], 3)
     local job = job_get(id)

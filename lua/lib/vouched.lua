@@ -11,6 +11,7 @@ local function vouched(seen)
   end
   if seen.is == 'orphaned' and job.state ~= 'waiting' and job.state ~= 'away' then
     local known = job.state == 'orphaned'
+    if job.state == 'granted' then redis.call('ZREM', DEADLINES, 'grant|' .. seen.id) end
     job.state, job.pids = 'orphaned', seen.pids
     job_put(seen.id, job)
     if not known then event('job_orphaned', 'job', seen.id, 'queue', job.queue, 'pids', table.concat(seen.pids, ' ')) end

@@ -1,12 +1,15 @@
-"""Places in which to run `omp-coord`; what they are is said in `place`."""
+"""Places in which to run `omp-coord`; what they are is said in `place` and `desk`."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 
 import pytest
 
+from tests.cli.desk import Desk
 from tests.cli.place import Den, Place, den_of
+from tests.servers import Server, short_folder
 
 
 @pytest.fixture(scope="module")
@@ -38,3 +41,24 @@ def own_place(own_den: Den) -> Iterator[Place]:
     place = Place(own_den)
     yield place
     place.close()
+
+
+@pytest.fixture(scope="session")
+def plain_server() -> Iterator[Server]:
+    """One server for all that does not depend on its kind."""
+    folder = short_folder()
+    try:
+        with Server("valkey9", folder) as running:
+            yield running
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def desk(plain_server: Server, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+    """A folder and a board for commands that run inside the test's own process."""
+    desk = Desk(plain_server, monkeypatch, capfd)
+    try:
+        yield desk
+    finally:
+        desk.close()

@@ -170,6 +170,13 @@ class Place:
     def gate(self, name: str = "gate") -> Gate:
         return Gate(self, name)
 
+    def held(self, *options: str, queue: str = "q") -> Gate:
+        """A gate at which a job waits that holds a slot of the queue."""
+        gate = Gate(self, f"held-{uuid.uuid4().hex}")
+        self.run("--quiet", *options, queue, "--", *gate.command())
+        gate.waits()
+        return gate
+
     # -- the board
 
     @property

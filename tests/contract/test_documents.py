@@ -59,13 +59,14 @@ def test_the_table_of_keys_is_that_of_the_code() -> None:
 def test_the_fields_of_meta_are_those_that_the_scripts_write() -> None:
     """The table of meta names what scripts set and read."""
     written = set(re.findall(r"\bset\('(\w+)'", CODE)) | set(re.findall(r"\bnumber\('(\w+)'", CODE))
-    asked = set(re.findall(r"'(\w+)'", CODE.split("META_FIELDS = {")[1].split("}")[0]))
+    asked = set(re.findall(r"'(\w+)'", headers.source("lib/begin").split("META,")[1].split(")")[0]))
     assert set(first_cells("Fields of `meta`")) == written | asked
 
 
 def test_the_fields_of_a_job_are_those_that_the_scripts_use() -> None:
     """The table of a job names what scripts write into its record or read from it, and what a runner sends."""
-    used = set(re.findall(r"\b(?:job|mine|known|ended)\.(\w+)", CODE)) | {"agent", "command", "cwd", "label"}
+    made = set(re.findall(r"(\w+) = ", CODE.split("mine = { ")[1].split("}")[0]))
+    used = set(re.findall(r"\b(?:job|mine|known|ended|sent)\.(\w+)", CODE)) | made
     lanes = {"max", "priority", "reserved"}
     assert set(first_cells("Fields of a job")) - {"pid", "start", "instance"} == used - lanes
 

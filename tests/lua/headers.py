@@ -41,4 +41,4 @@ VERDICTS = {name: verdicts(name) for name in scripts.names()}
 def fields(script: str, verdict: str) -> list[str]:
     """All fields of an answer, in order."""
     own = list(VERDICTS[script][verdict])
-    return own + list(COMMON) if verdict not in ("newerSchema", "board", "empty") else own
+    return list(COMMON) + own if verdict not in ("newerSchema", "board", "empty") else own

@@ -9,6 +9,10 @@ from tests.lua.world import World, do
 
 START = 1_800_000_000_000
 HOUR = 3_600_000
+TWO = (
+    '{"slots":2,"effective":2,"order":"fifo","lanes":{"default":{"priority":0,"reserved":0}},'
+    '"laneOrder":["default"],"reserved":0}'
+)
 
 
 @table(
@@ -18,6 +22,12 @@ HOUR = 3_600_000
     Row("what it drops is a change, and the next is served",
         given=[do.running("a"), do.waiting("b"), do.vouch(gone="a")], call=do.sweep(), verdict="swept",
         fields={"changed": "1"}, seats="b", states={"b": "granted"}, events="job_lost job_granted"),
+    Row("it serves every queue, and says so",
+        given=[do.running("a"), do.waiting("b"), do.seed("HSET", "LIMITS", "q|q", TWO)], call=do.sweep(),
+        verdict="swept", fields={"changed": "1"}, seats="a b", states={"b": "granted"}),
+    Row("old tombstones are forgotten by it also when nothing else is to be done",
+        given=[do.running("a"), do.seed("HSET", "ENDED", "old", "{}"), do.seed("ZADD", "ENDED_AT", 1, "old")],
+        call=do.sweep(), verdict="swept", check=lambda _, after: after.ended == {}),
     Row("it makes a board where there is none",
         call=do.sweep(), verdict="swept", fields={"changed": "1"}, events="board_made",
         meta={"schema": "1", "epoch": "epoch of m1", "settleUntil": "0", "lease": "10000"}),
@@ -79,6 +89,8 @@ OWN = [do.running("a"), do.waiting("b")]
     Row("who is gone is dropped, everything of it freed, the next served",
         given=[*OWN, do.vouch(gone="a")], call=do.ask("b"), verdict="granted", gone="a", seats="b",
         ended={"a": {"how": "lost", "cause": "its process is gone"}}, events="job_lost job_granted"),
+    Row("its slot goes to who waited, not to who comes with the news",
+        given=[*OWN, do.vouch(gone="a")], call=do.enqueue("c"), verdict="waiting", gone="a", seats="b", line="c"),
     Row("all dead ones are dropped in one call",
         given=[do.running("a"), do.waiting("b", "c", "d"), do.vouch(gone="a b c")], call=do.ask("d"),
         verdict="granted", gone="a b c", seats="d", line=""),
@@ -94,6 +106,9 @@ OWN = [do.running("a"), do.waiting("b")]
     Row("an orphan's command lives: it keeps the slot and its process ids are shown",
         given=[*OWN, do.vouch(orphaned="a", pids=[70, 71])], call=do.ask("b"), verdict="waiting", seats="a",
         jobs={"a": {"state": "orphaned", "pids": [70, 71]}}, events="job_orphaned"),
+    Row("one that was killed between its grant and its confirmation may leave an orphan too",
+        given=[*OWN, do.waiting("c"), do.finish("a"), do.vouch(orphaned="b", pids=[70])], call=do.ask("c"),
+        verdict="waiting", seats="b", states={"b": "orphaned"}),
     Row("an orphan seen again is no news",
         given=[*OWN, do.vouch(orphaned="a", pids=[70, 71]), do.ask("b"), do.vouch(orphaned="a", pids=[71])],
         call=do.ask("b"), verdict="waiting", jobs={"a": {"pids": [71]}}, events=""),

@@ -86,13 +86,14 @@ def test_a_waiter_runs_inside_a_slot_that_its_ancestor_got_meanwhile(world: Worl
     world.running("top", queue="r")
     world.waiting("b", parent="top")
     world.waiting("c", parent="b")
+    world.waiting("d")
     world.finish("a")
     world.start("b")
     answer = world.ask("c")
     assert answer.verdict == "nested"
     assert answer.fields["inside"] == "b"
     assert world.seen().ids(world.seen().running, "q") == ["b"]
-    assert world.seen().ids(world.seen().waiting, "q") == []
+    assert world.seen().ids(world.seen().waiting, "q") == ["d"]
 
 
 MORE, LESS = do.policy("more", q={"slots": 3}, r={"slots": 1}), do.policy("less", q={"slots": 1}, r={"slots": 1})

@@ -40,6 +40,8 @@ def nobody_waits_beside_a_free_slot(after: Picture) -> None:
 
 def in_ticket_order(before: Picture, after: Picture, new: list[dict[str, str]]) -> None:
     """4. A line is served in ticket order: who is granted a slot leaves nobody earlier waiting in its fifo lane."""
+    if before.hash["limits"] != after.hash["limits"]:
+        return  # granted under one policy, read under another: the next step is checked
     for event in new:
         if event["type"] != "job_granted" or event["job"] not in after.jobs:
             continue
@@ -55,7 +57,7 @@ def in_ticket_order(before: Picture, after: Picture, new: list[dict[str, str]]) 
 def within_the_limits(before: Picture, after: Picture, new: list[dict[str, str]]) -> None:
     """5. Whoever grants a slot stays within the effective slots, the lane's max and the places reserved for others."""
     if before.hash["limits"] != after.hash["limits"]:
-        return  # granted under one policy, read under another: the next step is checked
+        return
     if any(event["type"] in ("reregistered", "job_inherited") for event in new):
         return  # what runs already counts, whatever the caps say
     starts = [event for event in new if event["type"] in GRANTS and not event.get("inside")]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.model import policies as terms
-from tests.model.rules import WAITS, Job, Rules, provisional
+from tests.model.rules import Rules, provisional
+from tests.model.things import WAITS, Job
 
 Verdict = dict[str, Any]
 NO_TOKEN = ""

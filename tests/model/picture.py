@@ -7,7 +7,8 @@ from typing import Any
 
 from coord.board import Board
 from coord.keys import KEYS, Keys
-from tests.model.rules import Job, Rules
+from tests.model.rules import Rules
+from tests.model.things import Job
 
 _READ = """
 local function all(name) return redis.call('HGETALL', name) end

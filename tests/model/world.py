@@ -6,7 +6,6 @@ import copy
 import itertools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from coord.answers import Answer
@@ -14,45 +13,14 @@ from coord.board import Board
 from coord.wire import connect
 from coord.wire.link import Link
 from tests.boards import Clock, timed_board
-from tests.model import checks
+from tests.model import checks, disk
 from tests.model.model import Model, Verdict
 from tests.model.picture import Picture, expected
-from tests.model.rules import Call, TOMBSTONE_KEPT
+from tests.model.rules import TOMBSTONE_KEPT
+from tests.model.runner import Runner, token
+from tests.model.things import Call
 
 PROVISIONAL = 9 * 10**15
-
-
-@dataclass
-class Runner:
-    """A process that runs or waits for one job: what it asked for, and what it was told."""
-
-    id: str
-    machine: str
-    pid: int
-    queue: str
-    lane: str
-    owner: str
-    policy: str
-    parent: str | None
-    wait: bool
-    limit_ms: int | None
-    queued_at: int = 0
-    alive: bool = True
-    phase: str = "asks"
-    """asks (no answer yet), waiting, running, stopped, done."""
-    ticket: int | None = None
-    fence: int | None = None
-    inside: str = ""
-    told_limit: int | None = None
-    stale: list[int] = field(default_factory=list)
-
-    @property
-    def process(self) -> dict[str, Any]:
-        return {"pid": self.pid, "start": "1", "instance": self.id}
-
-    def seen(self, how: str) -> dict[str, Any]:
-        """What somebody who looked at its machine's process table says of it."""
-        return {"kind": "job", "id": self.id, **self.process, "is": how, "pids": [self.pid + 1]}
 
 
 class World:
@@ -189,17 +157,19 @@ class World:
         args = (runner.id, runner.queue, runner.lane)
         answer = self.both(
             f"enqueue {runner.id}", runner.machine,
-            lambda: self.model.enqueue(*args, runner.owner, runner.parent, runner.wait, runner.limit_ms, runner.policy, content, runner.process),
+            lambda: self.model.enqueue(
+                *args, runner.owner, runner.parent, runner.wait, runner.limit_ms, runner.policy, content, runner.process
+            ),
             lambda board: board.job_enqueue(
                 *args, owner=runner.owner, policy=runner.policy, policy_json=json.dumps(content), parent=runner.parent or "",
                 wait=runner.wait, limit_ms=runner.limit_ms, record=json.dumps({"process": runner.process, "command": "true"}),
             ),
         )  # fmt: skip
-        return answer if lost else self._heard(runner, answer)
+        return answer if lost else runner.hears(answer)
 
     def beat(self, runner: Runner, policy: str = "", instance: str | None = None, lost: bool = False) -> Answer:
         content = self.policies.get(policy)
-        state = runner.phase if runner.phase in ("running", "stopped") else "waiting"
+        state = runner.state
         instance = instance or runner.id
         answer = self.both(
             f"beat {runner.id}", runner.machine,
@@ -210,7 +180,7 @@ class World:
         )  # fmt: skip
         job = self.model.jobs.get(runner.id)
         runner.policy = job.policy if job else runner.policy
-        return answer if lost else self._heard(runner, answer, confirmed=False)
+        return answer if lost else runner.hears(answer, confirmed=False)
 
     def start(self, runner: Runner, fence: int | None, instance: str | None = None, lost: bool = False) -> Answer:
         instance = instance or runner.id
@@ -219,7 +189,7 @@ class World:
             lambda: self.model.start(runner.id, instance, fence or ""),
             lambda board: board.job_start(runner.id, instance, token(fence)),
         )  # fmt: skip
-        return answer if lost or instance != runner.id else self._heard(runner, answer)
+        return answer if lost or instance != runner.id else runner.hears(answer)
 
     def finish(self, runner: Runner, fence: int | None, instance: str | None = None, lost: bool = False) -> Answer:
         instance = instance or runner.id
@@ -228,7 +198,7 @@ class World:
             lambda: self.model.finish(runner.id, instance, fence or ""),
             lambda board: board.job_finish(runner.id, instance, token(fence), "ok", code=0),
         )  # fmt: skip
-        return answer if lost or instance != runner.id else self._heard(runner, answer)
+        return answer if lost or instance != runner.id else runner.hears(answer)
 
     def cancel(self, runner: Runner, machine: str, *, own: bool, kill: bool) -> Answer:
         instance, by, reason = (runner.id, "", "") if own else ("", "somebody", "because")
@@ -237,45 +207,23 @@ class World:
             lambda: self.model.cancel(runner.id, instance, by, reason, kill),
             lambda board: board.job_cancel(runner.id, instance=instance, by=by, reason=reason, kill=kill),
         )  # fmt: skip
-        return self._heard(runner, answer) if own else answer
+        return runner.hears(answer) if own else answer
 
     def register(self, runner: Runner) -> Answer:
-        content = self.policies[runner.policy]
-        state = runner.phase if runner.phase in ("running", "stopped") else "waiting"
-        fence = runner.fence if state != "waiting" else None
-        limit = runner.told_limit
-        fields = {"process": runner.process, "owner": runner.owner, "queuedAt": runner.queued_at, "command": "true"}
-        fields |= {"parent": runner.parent} if runner.parent else {}
-        fields |= {"limitMs": limit} if limit is not None else {}
+        content, state, fence, fields = self.policies[runner.policy], runner.state, runner.fence, runner.record()
+        fence = None if state == "waiting" else fence
         answer = self.both(
             f"register {runner.id}", runner.machine,
             lambda: self.model.register(
                 runner.id, runner.queue, runner.lane, runner.owner, runner.parent, state, runner.ticket, fence, runner.inside,
-                runner.policy, content, runner.process, runner.queued_at, limit,
+                runner.policy, content, runner.process, runner.queued_at, runner.told_limit,
             ),
             lambda board: board.job_register(
                 runner.id, runner.queue, runner.lane, state, ticket=token(runner.ticket), fence=token(fence),
                 inside=runner.inside, policy=runner.policy, policy_json=json.dumps(content), record=json.dumps(fields),
             ),
         )  # fmt: skip
-        return self._heard(runner, answer, confirmed=False)
-
-    def _heard(self, runner: Runner, answer: Answer, confirmed: bool = True) -> Answer:
-        """The runner takes in what it was told; a grant that it hears of in another way than by asking is not yet a start."""
-        fields, verdict = answer.fields, answer.verdict
-        if verdict in ("granted", "nested", "started", "running") and fields.get("fence"):
-            fence = int(fields["fence"])
-            if runner.fence not in (None, fence):
-                runner.stale.append(int(runner.fence or 0))
-            runner.ticket, runner.fence, runner.inside = int(fields["ticket"]), fence, fields["inside"]
-            runner.told_limit = int(float(fields["limitMs"])) if fields["limitMs"] else None
-            if verdict != "granted" or confirmed:
-                runner.phase = runner.phase if runner.phase == "stopped" else "running"
-        elif verdict == "waiting":
-            runner.phase, runner.ticket, runner.queued_at = "waiting", int(fields["ticket"]), int(fields["queuedAt"])
-        elif verdict in ("busy", "knot", "ended", "cancelled", "released"):
-            runner.phase = "done"
-        return answer
+        return runner.hears(answer, confirmed=False)
 
     # --- the server's accidents
 
@@ -291,42 +239,17 @@ class World:
 
     def save(self) -> Any:
         """All that stands on the board now, as a server has it on its disk."""
-        link = self.board.link
-        dumps = {key: link_dump(link, key) for key in self.board.keys.all()}
-        return dumps, copy.deepcopy(self.model), dict(self.newest)
+        return disk.commands(self.board), copy.deepcopy(self.model), dict(self.newest)
 
     def load(self, saved: Any) -> None:
         """The server was killed and came back with what it had on its disk."""
-        dumps, model, newest = saved
+        commands, model, newest = saved
         self.board.link.call("FLUSHALL")
-        for key, value in dumps.items():
-            for words in value:
-                self.board.link.call(*words)
+        for words in commands:
+            self.board.link.call(*words)
         listening = self.model.listening
         self.model = copy.deepcopy(model)
         self.model.listening = listening
         self.newest = dict(newest)
         self.clock.restore()
         self.picture = Picture(self.board)
-
-
-def token(number: int | None) -> str:
-    """A ticket or fence as it is written; "" for none."""
-    return "" if number is None else f"{number:016d}"
-
-
-def link_dump(link: Any, key: str) -> list[tuple[Any, ...]]:
-    """The commands that make a key again."""
-    kind = link.call("TYPE", key)
-    if kind == "hash":
-        return [("HSET", key, *_flat(link.call("HGETALL", key)))]
-    if kind == "zset":
-        found = link.call("ZRANGE", key, 0, -1, "WITHSCORES")
-        return [("ZADD", key, *[word for member, score in found for word in (f"{score:.0f}", member)])]
-    if kind == "stream":
-        return [("XADD", key, id, *fields) for id, fields in link.call("XRANGE", key, "-", "+")]
-    return []
-
-
-def _flat(pairs: Any) -> list[Any]:
-    return [word for pair in pairs.items() for word in pair] if isinstance(pairs, dict) else list(pairs)

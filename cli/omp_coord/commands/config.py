@@ -38,7 +38,8 @@ def check(
       omp-coord config check --config team.json --json
 
     \b
-    Exit codes: 0 usable (warnings included, and also when there is no file), 2 not usable.
+    Exit codes: 0 usable (warnings included, and also when there is no file),
+    2 not usable.
     """
     report: dict[str, Any] = {
         "version": 1,
@@ -119,7 +120,8 @@ def trust(config: ConfigFile = None) -> None:
       omp-coord config trust --config team.json
 
     \b
-    Exit codes: 0 trusted, or nothing that needs it; 1 no file, or trust cannot be kept; 2 file not usable.
+    Exit codes: 0 trusted, or nothing that needs it; 1 no file, or trust cannot
+    be kept; 2 file not usable.
     """
     try:
         path, warnings = find(working_folder(), os.environ, config)

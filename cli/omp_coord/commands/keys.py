@@ -20,7 +20,8 @@ def keys(config: ConfigFile = None, redis: RedisUrl = None) -> None:
       omp-coord keys | grep jobs | sh
 
     \b
-    Exit codes: 0 printed, 2 configuration or URL not usable, 69 the server named does not answer.
+    Exit codes: 0 printed, 2 configuration or URL not usable, 69 the server
+    named does not answer.
     """
     with errors_reported():
         home = found_home()

@@ -87,8 +87,8 @@ def status(config: ConfigFile = None, redis: RedisUrl = None, as_json: AsJson = 
       omp-coord server status --json
 
     \b
-    Exit codes: 0 shown (also when none runs), 2 configuration or URL not usable, 69 the server named does not
-    answer.
+    Exit codes: 0 shown (also when none runs), 2 configuration or URL not
+    usable, 69 the server named does not answer.
     """
     from coord.server.facts import facts
 
@@ -129,10 +129,14 @@ def cli(
     This is redis-cli where it is installed, with what it needs to get there, and a small one of our own
     elsewhere.
 
-    \b Examples: omp-coord server cli PING omp-coord server cli HGETALL 'coord:{my-app}:meta'
+    \b
+    Examples:
+      omp-coord server cli PING
+      omp-coord server cli HGETALL 'coord:{my-app}:meta'
 
-    \b Exit codes: 0 answered, 1 the server answered with an error, 2 configuration or URL not usable, 69 no
-    server. Where redis-cli is installed: its own.
+    \b
+    Exit codes: 0 answered, 1 the server answered with an error, 2 configuration
+    or URL not usable, 69 no server. Where redis-cli is installed: its own.
     """
     from coord.server import shell
 

@@ -35,8 +35,8 @@ def status(
       omp-coord status --json | jq '.queues.test.waiting'
 
     \b
-    Exit codes: 0 shown (also when no server runs), 2 configuration or URL not usable, 69 the server does not answer;
-    130 --watch was ended with Ctrl-C.
+    Exit codes: 0 shown (also when no server runs), 2 configuration or URL not
+    usable, 69 the server does not answer, 130 --watch was ended with Ctrl-C.
     """
     with errors_reported():
         home = found_home()

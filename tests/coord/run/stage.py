@@ -175,3 +175,12 @@ class Terminal:
                 raise AssertionError(f"{text!r} did not come before the end; seen: {self.seen!r}") from error
         before, _, self.seen = self.seen.partition(text)
         return before
+
+    def read(self) -> str:
+        """What has come so far, without waiting."""
+        while select.select([self.fd], (), (), 0)[0]:
+            try:
+                self.seen += os.read(self.fd, 4096).decode("utf-8", "replace")
+            except OSError:
+                break
+        return self.seen

@@ -1,0 +1,110 @@
+"""A folder with a configuration and a board of its own, in which the command runs inside the test's own process: quick,
+and its jobs are whatever the test says. (`place` is for whole processes.)"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from coord.answers import Answer
+from coord.board import Board
+from coord.config.load import load
+from coord.config.settings import Settings
+from coord.home import Home
+from coord.machine import machine_id, start_of
+from omp_coord import app
+from tests.boards import real_board, record, unique_scope
+from tests.servers import Server, short_folder
+
+CONFIG: dict[str, Any] = {
+    "agents": {"pools": {"work": {"cap": 2}}},
+    "queues": {
+        "lint": {"slots": 2},
+        "test": {"slots": 1, "lanes": {"quick": {"priority": 10}, "slow": {"priority": -5, "max": 1}}},
+    },
+}
+
+
+class Desk:
+    """A folder `work` with a configuration of a scope of its own; `board` is that scope's, which has settled already."""
+
+    def __init__(self, server: Server, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+        self.server, self._monkeypatch, self._capfd = server, monkeypatch, capfd
+        self.scope = unique_scope()
+        self.folder = short_folder()
+        self.work = os.path.join(self.folder, "work")
+        os.mkdir(self.work)
+        self.configure(CONFIG)
+        for name in [name for name in os.environ if name.startswith("OMP_COORD")]:
+            monkeypatch.delenv(name)
+        for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "CI"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("OMP_COORD_HOME", os.path.join(self.folder, "home"))
+        monkeypatch.setenv("OMP_COORD_REDIS_URL", server.url)
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.chdir(self.work)
+        self.processes: list[subprocess.Popen[str]] = []
+        self.board: Board = real_board(server.url, self.scope, machine=machine_id())
+        self.board.board_sweep()
+
+    def configure(self, config: dict[str, Any], folder: str | None = None) -> str:
+        path = os.path.join(folder or self.work, ".omp-coord.json")
+        with open(path, "w") as file:
+            json.dump({"scope": self.scope, **config}, file)
+        return path
+
+    @property
+    def settings(self) -> Settings:
+        return load(os.getcwd(), os.environ, Home.find(os.environ))
+
+    def cli(self, *words: str, code: int = 0) -> tuple[str, str]:
+        """Runs the command here; stdout and stderr."""
+        self._capfd.readouterr()
+        self._monkeypatch.setattr(sys, "argv", ["omp-coord", *words])
+        try:
+            ended = app.main()
+        except SystemExit as error:
+            ended = error.code if isinstance(error.code, int) else 1
+        out, err = self._capfd.readouterr()
+        assert ended == code, (out, err)
+        return out, err
+
+    def json(self, *words: str) -> dict[str, Any]:
+        return json.loads(self.cli(*words)[0])  # type: ignore[no-any-return]
+
+    def process(self, argv: list[str], **options: Any) -> subprocess.Popen[str]:
+        process = subprocess.Popen(argv, text=True, **options)
+        self.processes.append(process)
+        return process
+
+    def job(self, id: str, queue: str = "lint", lane: str = "default", *, pid: int = 0, **fields: Any) -> Answer:
+        """Asks for a slot as a runner with that pid does (without one: as this very process)."""
+        settings, pid = self.settings, pid or os.getpid()
+        text = record(id, pid=pid, start=start_of(pid) or "0", **fields)
+        return self.board.job_enqueue(
+            id, queue, lane, owner=fields.pop("owner", "ann"), policy=settings.policy, policy_json=settings.policy_json,
+            record=text,
+        )  # fmt: skip
+
+    def dead_pid(self) -> int:
+        """The pid of a process that was there a moment ago."""
+        process = subprocess.Popen(["true"])
+        process.wait()
+        return process.pid
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream is not None:
+                    stream.close()
+        self.board.link.call("DEL", *self.board.keys.all())
+        self.board.link.close()
+        shutil.rmtree(self.folder, ignore_errors=True)

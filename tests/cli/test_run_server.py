@@ -1,0 +1,332 @@
+"""The server dies, hangs, forgets or never comes back while `omp-coord run` waits or runs: no job is stopped for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from coord.keys import Keys
+from coord.server import pids
+from tests.cli.place import Den, Place, den_of, finished, marked, most_at_once, one_line, output
+from tests.servers import Server, short_folder
+from tests.waiting import until
+
+HASTY = "from coord.run import job, runner; job.SERVERLESS_S = runner.SERVERLESS_S = 1.0"
+"""A waiter gives up on its server after one second instead of thirty."""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server that is asked for by name."""
+    folder = short_folder()
+    with Server("valkey9", folder) as server:
+        yield server
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def named(server: Server) -> Iterator[Place]:
+    """A place on that server, whose waiters give it up after one second."""
+    with den_of(HASTY) as den:
+        place = Place(den, server.url)
+        yield place
+        place.close()
+
+
+def kill_server(den: Den) -> int:
+    """kill -9; its pid."""
+    pid = den.server_pid()
+    os.kill(pid, signal.SIGKILL)
+    return pid
+
+
+def restarted(den: Den, dead: int) -> None:
+    until(lambda: pids.read(den.home).get("server", dead) != dead, "the server was started again")
+
+
+def test_killed_while_waiting(own_place: Place) -> None:
+    """kill -9 of the embedded server: a waiter starts it again at once and keeps its place; the holder its slot."""
+    place = own_place
+    gate = place.held()
+    waiting = [place.run("--quiet", "q", "--", "sh", "-c", f"echo {n} >>order") for n in (1, 2)]
+    (first, second) = place.until_jobs(2, "waiting")
+    (holder,) = place.jobs("running")
+    begin = time.monotonic()
+    restarted(place.den, kill_server(place.den))
+    assert time.monotonic() - begin < 2
+    place.until_jobs(2, "waiting")
+    place.until_jobs(1, "running")
+    now = {job["id"]: job for job in place.jobs()}
+    assert [now[job["id"]]["ticket"] for job in (first, second)] == [first["ticket"], second["ticket"]]
+    assert now[holder["id"]]["fence"] == holder["fence"]
+    finished(place.run("--no-wait", "q", "--", "true"), 75)
+    gate.open()
+    for proc in waiting:
+        assert finished(proc, 0)[0] == ""
+    assert len(place.lines("order")) == 2
+    place.expect_empty()
+
+
+def test_killed_while_running(own_place: Place) -> None:
+    """kill -9 of the embedded server under running jobs: they go on, and newcomers find the slots taken, also when it is
+    a newcomer who starts the server again."""
+    place = own_place
+    place.queues(q={"slots": 2})
+    gates = [place.held(), place.held()]
+    kill_server(place.den)
+    out, _ = finished(place.run("--no-wait", "q", "--", "echo", "ran"), 75)
+    assert out == ""
+    place.until_jobs(2, "running")
+    gates[0].open()
+    place.until_jobs(1, "running")
+    finished(place.run("--no-wait", "q", "--", "true"), 0)
+    gates[1].open()
+    place.expect_empty()
+    assert place.outcomes().count("ok") == 3
+
+
+def test_killed_with_its_data(own_place: Place) -> None:
+    """The server dies and its files are lost: everybody comes back with what they really have."""
+    place = own_place
+    gate = place.held()
+    waiting = place.run("--quiet", "q", "--", "true")
+    (waiter,) = place.until_jobs(1, "waiting")
+    (holder,) = place.jobs("running")
+    dead = kill_server(place.den)
+    shutil.rmtree(place.den.home.server() + "/appendonlydir", ignore_errors=True)
+    restarted(place.den, dead)
+    place.until_jobs(1, "running")
+    place.until_jobs(1, "waiting")
+    assert [(job["id"], job["ticket"]) for job in place.jobs()] == [
+        (holder["id"], holder["ticket"]), (waiter["id"], waiter["ticket"]),
+    ]  # fmt: skip
+    gate.open()
+    finished(waiting, 0)
+    place.expect_empty()
+
+
+def test_flushed_while_running(place: Place) -> None:
+    """FLUSHALL under four running jobs and six newcomers never gives more than the four slots."""
+    place.queues(q={"slots": 4})
+    gate = place.gate()
+    script = f'echo "+ $OMP_COORD_JOB" >>marks; read x <{gate.name}; echo "- $OMP_COORD_JOB" >>marks'
+    running = [place.run("q", "--", "sh", "-c", script) for _ in range(4)]
+    until(lambda: len(place.lines("marks")) == 4, "four run")
+    place.redis("DEL", *Keys(place.scope).all())
+    newcomers = [place.run("--quiet", "q", "--", *marked()) for _ in range(6)]
+    place.until_jobs(4, "running")
+    place.until_jobs(6, "waiting")
+    assert len(place.lines("marks")) == 4
+    for proc in running:
+        gate.open()
+    for proc in [*running, *newcomers]:
+        finished(proc, 0)
+    assert most_at_once(place.lines("marks")) == 4
+    assert len(place.lines("marks")) == 20
+    place.expect_empty()
+
+
+def test_flushed_while_waiting(place: Place) -> None:
+    """FLUSHALL under a holder and waiters: the line is served in the old order."""
+    gate = place.held()
+    waiting = []
+    for n in range(3):
+        waiting.append(place.run("--quiet", "q", "--", "sh", "-c", f"echo {n} >>order"))
+        place.until_jobs(n + 1, "waiting")
+    place.redis("DEL", *Keys(place.scope).all())
+    place.until_jobs(3, "waiting")
+    place.until_jobs(1, "running")
+    gate.open()
+    for proc in waiting:
+        finished(proc, 0)
+    assert place.lines("order") == ["0", "1", "2"]
+
+
+def test_scripts_flushed(own_place: Place) -> None:
+    """SCRIPT FLUSH at any time is not noticed by anybody."""
+    place = own_place
+    place.den.start()
+    place.queues(q={"slots": 2})
+    script = "for i in 1 2 3 4 5; do omp-coord run --quiet q -- true || exit 1; done"
+    loops = [place.sh(script) for _ in range(3)]
+
+    def flushed() -> bool:
+        place.redis("SCRIPT", "FLUSH")
+        return all(proc.poll() is not None for proc in loops)
+
+    until(flushed, "all jobs are through", 30)
+    for proc in loops:
+        assert finished(proc, 0) == ("", "")
+    place.expect_empty()
+
+
+def test_connections_killed(place: Place) -> None:
+    """Broken connections are made anew: the slot is still held, the line still stands."""
+    gate = place.held()
+    waiting = place.run("--quiet", "q", "--", "echo", "ran")
+    place.until_jobs(1, "waiting")
+    before = place.jobs()
+    for _ in range(3):
+        place.redis("CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes")
+        until(lambda: str(place.redis("PUBSUB", "CHANNELS", "*")).count(place.scope + "}:wake") == 2, "both are back")
+    assert [(job["id"], job["ticket"], job["state"]) for job in place.jobs()] == [
+        (job["id"], job["ticket"], job["state"]) for job in before
+    ]
+    gate.open()
+    assert finished(waiting, 0) == ("ran\n", "")
+
+
+def test_named_server_comes_back(named: Place, server: Server) -> None:
+    """A server asked for by name dies and comes back: the running job goes on, the waiter keeps its place."""
+    with den_of() as patient:
+        place = Place(patient, server.url)
+        gate = place.held()
+        waiting = place.run("--quiet", "q", "--", "echo", "ran")
+        (waiter,) = place.until_jobs(1, "waiting")
+        server.restart()
+        place.until_jobs(1, "running")
+        assert [job["ticket"] for job in place.until_jobs(1, "waiting")] == [waiter["ticket"]]
+        gate.open()
+        assert finished(waiting, 0) == ("ran\n", "")
+        place.expect_empty()
+        place.close()
+
+
+def test_named_server_stays_away(named: Place, server: Server) -> None:
+    """A waiter whose server does not come back runs uncoordinated, and says so in one line; the running job ends well."""
+    gate = named.held()
+    waiting = named.run("--quiet", "q", "--", "sh", "-c", "echo ran; exit 4")
+    named.until_jobs(1, "waiting")
+    server.kill()
+    out, err = finished(waiting, 4)
+    assert out == "ran\n"
+    assert one_line(err).startswith("no server for 1 s")
+    assert one_line(err).endswith("running without coordination")
+    gate.open()
+    finished(named.started[0], 0)
+
+
+def test_named_server_stays_away_strict(named: Place, server: Server) -> None:
+    """With `--strict` the waiter ends with 69 instead."""
+    named.held()
+    waiting = named.run("--quiet", "--strict", "q", "--", "echo", "ran")
+    named.until_jobs(1, "waiting")
+    server.kill()
+    out, err = finished(waiting, 69)
+    assert out == ""
+    assert "no server for 1 s" in one_line(err)
+
+
+def test_registers_when_the_server_is_back(named: Place, server: Server) -> None:
+    """A job that was let through without a server stands on the board as soon as there is one."""
+    server.kill()
+    gate = named.gate()
+    running = named.run("q", "--", *gate.command())
+    gate.waits()
+    server.restart()
+    (job,) = named.until_jobs(1, "running")
+    assert job["command"].startswith("bash -c")
+    gate.open()
+    assert one_line(finished(running, 0)[1]).endswith("running without coordination")
+    named.expect_empty()
+
+
+@pytest.mark.parametrize("lost", [False, True])
+@pytest.mark.parametrize("embedded", [False, True])
+def test_hanging_server_at_the_end(own_den: Den, server: Server, embedded: bool, lost: bool) -> None:
+    """A server that hangs does not delay the end of a job by more than 3 s, whether that was noticed before or not."""
+    place = Place(own_den, None if embedded else server.url)
+    gate = place.held()
+    running = place.started[0]
+    pid = own_den.server_pid() if embedded else server.pid
+    os.kill(pid, signal.SIGSTOP)
+    begin = time.monotonic()
+    until(lambda: not lost or time.monotonic() - begin > 6, "the server has been missed", 20)
+    begin = time.monotonic()
+    gate.open()
+    assert finished(running, 0)[0] == ""
+    took = time.monotonic() - begin
+    os.kill(pid, signal.SIGCONT)
+    place.close()
+    assert took < 3.3
+
+
+@pytest.mark.parametrize("signo", [signal.SIGINT, signal.SIGTERM])
+def test_hanging_server_while_waiting(own_place: Place, signo: int) -> None:
+    """A waiter whose server hangs is ended by a signal within 3 s; nothing of it is left when the server goes on."""
+    place = own_place
+    gate = place.held()
+    waiting = place.run("--quiet", "q", "--", "true")
+    place.until_jobs(1, "waiting")
+    os.kill(place.den.server_pid(), signal.SIGSTOP)
+    begin = time.monotonic()
+    waiting.send_signal(signo)
+    output(waiting)
+    assert time.monotonic() - begin < 3.3
+    assert waiting.returncode == -signo
+    os.kill(place.den.server_pid(), signal.SIGCONT)
+    gate.open()
+    finished(place.run("q", "--", "true"), 0)
+    place.expect_empty()
+
+
+@pytest.mark.parametrize("embedded", [False, True])
+def test_hanging_server_at_the_start(own_den: Den, server: Server, embedded: bool) -> None:
+    """With a server that hangs a job runs uncoordinated after some seconds, and says so in one line."""
+    place = Place(own_den, None if embedded else server.url)
+    finished(place.run("q", "--", "true"), 0)
+    pid = own_den.server_pid() if embedded else server.pid
+    os.kill(pid, signal.SIGSTOP)
+    begin = time.monotonic()
+    out, err = finished(place.run("q", "--", "echo", "ran"), 0)
+    took = time.monotonic() - begin
+    os.kill(pid, signal.SIGCONT)
+    place.close()
+    assert out == "ran\n"
+    assert one_line(err).endswith("running without coordination")
+    assert took < 8
+
+
+def test_refused_at_the_start(named: Place, server: Server) -> None:
+    """A server that has gone costs a run at most 3 s (and a little for its start)."""
+    finished(named.run("q", "--", "true"), 0)
+    server.kill()
+    begin = time.monotonic()
+    out, err = finished(named.run("q", "--", "echo", "ran"), 0)
+    assert time.monotonic() - begin < 4
+    assert out == "ran\n"
+    assert one_line(err).endswith("running without coordination")
+
+
+def test_broken_board(place: Place) -> None:
+    """A board on which somebody wrote nonsense stops no running job: it says so once and ends as its command did."""
+    gate = place.gate()
+    running = place.run("q", "--", *gate.command(code=6))
+    gate.waits()
+    place.redis("DEL", Keys(place.scope)["JOBS"])
+    place.redis("SET", Keys(place.scope)["JOBS"], "nonsense")
+    place.redis("CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes")
+    assert running.stderr is not None
+    assert "WRONGTYPE" in running.stderr.readline()
+    gate.open()
+    out, err = finished(running, 6)
+    assert (out, err) == ("", "")
+    place.redis("DEL", *Keys(place.scope).all())
+
+
+def test_server_in_another_home(place: Place, server: Server) -> None:
+    """`--redis` naming another server than the one where the scope lives: a warning, and it goes where the scope lives."""
+    gate = place.held()
+    out, err = finished(place.run("--redis", server.url, "--no-wait", "q", "--", "true"), 75)
+    assert out == ""
+    first, second = err.splitlines()
+    assert "going where it lives" in first
+    assert "no slot of q" in second
+    gate.open()
+
+
