@@ -1,0 +1,42 @@
+-- A run began: the slot that is its own already goes on; else a starting one of that agent id, or else of the same parent
+-- and type, the oldest first; else it is counted without approval. Returns by how many the pool is over its cap through
+-- that, and the pool.
+-- @include lib/agents_policy
+-- @include lib/matches
+-- @include lib/pool_for
+-- @include lib/pool_of
+-- @include lib/slot_put
+-- @include lib/slots_of
+local function slot_of_start(session, agent)
+  local by_id, by_parent
+  for _, one in ipairs(slots_of(session)) do
+    local slot = one.slot
+    if slot.agent == agent.id and slot.state ~= 'starting' then return one end
+    if slot.state == 'starting' and slot.agent == agent.id then by_id = by_id or one end
+    if slot.state == 'starting' and slot.parent == agent.parent and slot.type == agent.type then by_parent = by_parent or one end
+  end
+  return by_id or by_parent
+end
+
+local function start(session, record, agent, new_id, unqueued)
+  local one = slot_of_start(session, agent)
+  local slot = one and one.slot
+  local over, was = 0, slot and slot.state
+  if was == 'running' then return 0, slot.pool end
+  if not slot then
+    local rules = agents_policy(record)
+    local pool
+    if agent.kind ~= 'sub' then pool = pool_for(rules, agent.type) end
+    one = { id = new_id }
+    slot = { session = session, parent = agent.parent, kind = agent.kind, type = agent.type, pool = pool, unqueued = unqueued }
+    local effective, used, held = pool_of(pool or '')
+    if pool and effective then over = math.max(0, used + 1 - effective) end
+    if pool and held > 0 then board.pools[pool] = true end
+  end
+  redis.call('ZREM', DEADLINES, 'start|' .. one.id, 'end|' .. one.id)
+  slot.agent, slot.state, slot.since = agent.id, 'running', was == 'ending' and slot.since or board.now
+  slot_put(one.id, slot)
+  event('run_started', 'session', session, 'label', record.label, 'slot', one.id, 'agentId', agent.id, 'agentType', agent.type,
+    'pool', slot.pool or '', 'parent', agent.parent, 'revived', (not was and '1') or '')
+  return over, slot.pool
+end
