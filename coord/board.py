@@ -10,7 +10,7 @@ import os
 
 from coord import scripts
 from coord.answers import Answer, answer_of
-from coord.errors import BoardFault, Unavailable
+from coord.errors import BoardFault, NewerBoard, Unavailable
 from coord.keys import Keys
 from coord.machine import machine_id
 from coord.wire.link import ServerError, printable
@@ -171,7 +171,7 @@ class Board:
         """The typed answer; a board of a newer omp-coord is `Unavailable`."""
         answer = answer_of(reply)
         if answer.verdict == "newerSchema":
-            raise Unavailable(
+            raise NewerBoard(
                 f"the board of scope {self.scope} was made by a newer omp-coord (schema {answer.fields['schema']}); "
                 "update this one"
             )

@@ -1,8 +1,9 @@
 -- A session's beat: renews its lease and returns all that the session must know. agents: the hash of the agents that
 -- really run; policy "" or a changed one to use from here on.
 --
--- alive label holds line pools paused allowance why waitingJobs sync   holds: JSON [{pool, until}]; line: JSON [{pool, place}];
---                                            pools: JSON [{name, used, cap}]; allowance: "" = do not drive omp's queue, why: the
+-- alive label holds line pools paused allowance why watch waitingJobs sync   holds: JSON [{pool, until, ticket}]; line: JSON
+--                                            [{pool, place, ticket}]; watch: JSON, sessions of this machine that it waits for,
+--                                            as suspects; pools: JSON [{name, used, cap}]; allowance: "" = do not drive omp's queue, why: the
 --                                            reason (paused, others, eval, none); sync: "1" = send agents_sync
 -- ended how cause by at                      it has ended
 -- notYours                                   the id belongs to another process

@@ -1,7 +1,8 @@
 -- What a session must know at its beat: holds and places, the pools of its file, the pause, its allowance, how many jobs
--- wait, and whether the board has other agents than really run.
+-- wait, whom it waits for, and whether the board has other agents than really run.
 -- @include lib/allowance
 -- @include lib/line_place
+-- @include lib/line_watch
 -- @include lib/pause_read
 -- @include lib/split
 local function session_picture(id, record, agents_hash)
@@ -10,9 +11,9 @@ local function session_picture(id, record, agents_hash)
     local parts = split(member)
     if redis.call('ZSCORE', HOLDS, parts[3] .. '|' .. id) then
       local at = redis.call('ZSCORE', DEADLINES, 'hold|' .. parts[3] .. '|' .. id)
-      holds[#holds + 1] = { pool = parts[3], ['until'] = at and tonumber(at) or nil }
+      holds[#holds + 1] = { pool = parts[3], ['until'] = at and tonumber(at) or nil, ticket = parts[4] }
     else
-      line[#line + 1] = { pool = parts[3], place = tonumber(line_place(parts[3], parts[4])) }
+      line[#line + 1] = { pool = parts[3], place = tonumber(line_place(parts[3], parts[4])), ticket = parts[4] }
     end
   end
   for _, pool in ipairs(agents_policy(record).pools or {}) do
@@ -27,6 +28,6 @@ local function session_picture(id, record, agents_hash)
   local function list(values) return #values > 0 and cjson.encode(values) or '[]' end
   return { 'alive', 'label', record.label, 'holds', list(holds), 'line', list(line), 'pools', list(pools),
     'paused', pause_read(), 'allowance', allowed, 'why', why,
-    'waitingJobs', string.format('%d', redis.call('ZCARD', WAITING) / 2),
+    'watch', list(line_watch(id, line)), 'waitingJobs', string.format('%d', redis.call('ZCARD', WAITING) / 2),
     'sync', redis.sha1hex(table.concat(running, '\n')) ~= agents_hash and '1' or '' }
 end
