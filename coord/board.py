@@ -232,6 +232,13 @@ class Board:
             policy=policy, policy_json=policy_json, record=record,
         )  # fmt: skip
 
+    def withdraw(self, job: str, instance: str) -> None:
+        """Takes a job off the board whatever it is there: for one that missed an answer and does not want the slot."""
+        if self.job_cancel(job, instance=instance).verdict == "running":
+            fence = self.job_beat(job, instance, "waiting").fields.get("fence")
+            if fence:
+                self.job_finish(job, instance, fence, "failed")
+
     def board_sweep(self) -> Answer:
         """swept; `fields["changed"]` is "1" when that changed the board."""
         return self.call("board_sweep")
