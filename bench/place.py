@@ -35,7 +35,7 @@ class Place:
     """While entered, an embedded server runs (of `program`, or the one omp-coord chooses) and `env` leads to it."""
 
     def __init__(self, program: str | None = None) -> None:
-        self.folder = tempfile.mkdtemp(prefix="ocb", dir="/tmp")
+        self.folder = tempfile.mkdtemp(prefix="ocbench", dir="/tmp")
         self.project = os.path.join(self.folder, "project")
         kept = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR")
         self.env = {name: os.environ[name] for name in kept if name in os.environ}

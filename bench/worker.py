@@ -33,9 +33,10 @@ def contend(lock: Callable[[], Any], times: int) -> list[tuple[float, float, flo
         asked = time.monotonic()
         with lock() as held:
             entered = time.monotonic()
+            job = getattr(held, "job", "")
             time.sleep(WORK_S)
             left = time.monotonic()
-        seen.append((asked, entered, left, getattr(held, "job", "")))
+        seen.append((asked, entered, left, job))
     return seen
 
 

@@ -233,7 +233,15 @@ class Board:
         )  # fmt: skip
 
     def session_join(
-        self, session: str, host_session: str, *, policy: str, policy_json: str, agents: str, record: str, label: str = ""
+        self,
+        session: str,
+        host_session: str,
+        *,
+        policy: str,
+        policy_json: str,
+        agents: str,
+        record: str,
+        label: str = "",
     ) -> Answer:
         """joined: `fields` session, label, alone, others, paused."""
         return self.call(
@@ -254,7 +262,15 @@ class Board:
         return self.call("session_leave", session=session, instance=instance, reason=reason)
 
     def spawn_request(
-        self, session: str, slot: str, *, parent: str, parent_kind: str, type: str, key: str = "", invocation: str = "task"
+        self,
+        session: str,
+        slot: str,
+        *,
+        parent: str,
+        parent_kind: str,
+        type: str,
+        key: str = "",
+        invocation: str = "task",
     ) -> Answer:
         """approved, refused or unknown."""
         return self.call(
@@ -263,7 +279,15 @@ class Board:
         )  # fmt: skip
 
     def agent_started(
-        self, session: str, slot: str, agent: str, *, parent: str, parent_kind: str, type: str, unqueued: str = "revived"
+        self,
+        session: str,
+        slot: str,
+        agent: str,
+        *,
+        parent: str,
+        parent_kind: str,
+        type: str,
+        unqueued: str = "revived",
     ) -> Answer:
         """started or unknown."""
         return self.call(
@@ -290,6 +314,13 @@ class Board:
     def board_resume(self, by: str, *, label: str = "") -> Answer:
         """resumed."""
         return self.call("board_resume", by=by, label=label)
+
+    def withdraw(self, job: str, instance: str) -> None:
+        """Takes a job off the board whatever it is there: for one that missed an answer and does not want the slot."""
+        if self.job_cancel(job, instance=instance).verdict == "running":
+            fence = self.job_beat(job, instance, "waiting").fields.get("fence")
+            if fence:
+                self.job_finish(job, instance, fence, "failed")
 
     def board_sweep(self) -> Answer:
         """swept; `fields["changed"]` is "1" when that changed the board."""

@@ -13,8 +13,8 @@ import time
 from coord.board import Board
 from coord.errors import Elsewhere, Unavailable
 from coord.scripts import remembered
+from coord.server import record
 from coord.server.choose import choose, follow, rechoose
-from coord.server.record import file_name
 from coord.wire import connect
 
 TYPE_CHECKING = False
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 CONNECT_S = 1.0
 """Seconds that a server may take to accept a connection and greet."""
+LAST_LOOK_S = 0.3
+"""The same for one that has had its time."""
 RECHOOSE_S = 3.0
 RETRY_S = 1.0
 """Seconds that a look for a lost server may take; who looks is deaf meanwhile, also to the end of its command."""
@@ -62,11 +64,12 @@ class Contact:
         self._noted_at = 0.0
         self._alone = False
         self._notices: list[str] = []
-        self._faults: set[str] = set()
+        self.faulty = False  # whether it was said that the board cannot be used
         self._choice: Choice | None = None
         self._next_try = 0.0
         self._tries = 0
-        self._file = _mark(settings.path)
+        self._file = mark_of(settings.path)
+        self._record: tuple[int, int, int] | None = None
 
     def open(self) -> Board:
         """The board, for the first time. Raises `Unavailable`, `ConfigError`, `Elsewhere` (unless the contact goes
@@ -83,16 +86,19 @@ class Contact:
         except Unavailable:
             if choice.url is None:
                 raise
-            return self.again()
+            return self.again(time.monotonic() - began)
 
-    def again(self) -> Board:
-        """The board after its connection failed: the server has 3 s to answer, then the choice is made anew. Raises
-        `Unavailable`."""
-        lost = self._choice.url if self._choice else None
+    def again(self, spent: float = 0.0) -> Board:
+        """The board after its connection failed: the server has 3 s to answer, less those already `spent`, then the choice
+        is made anew. Raises `Unavailable`."""
+        lost = self._choice
         self.lose()
-        return self._connect(
-            rechoose(self.settings, self.home, self.env, lost=lost or "", url=self._url, patience=RECHOOSE_S)
-        )
+        left = max(RETRY_S, RECHOOSE_S - spent)
+        choice = rechoose(
+            self.settings, self.home, self.env, lost=(lost.url if lost else None) or "", url=self._url,
+            patience=left, within=left if lost and lost.embedded else None,
+        )  # fmt: skip
+        return self._connect(choice, CONNECT_S if lost is None or choice.url != lost.url else LAST_LOOK_S)
 
     def _chosen(self) -> Choice:
         try:
@@ -102,6 +108,16 @@ class Contact:
                 raise
             self._url = None
             return follow(self.settings, self.home, elsewhere)
+
+    def moved(self) -> bool:
+        """Whether the scope may live elsewhere now: while nobody lived on its server, another participant was free to
+        move it. For a contact that lay idle."""
+        mark = mark_of(record.path(self.home, self.settings.scope))
+        if mark is not None and mark == self._record:
+            return False
+        self._record = mark
+        known = record.read(self.home, self.settings.scope)
+        return known is None or self._choice is None or known.url != self._choice.url
 
     def _connect(self, choice: Choice, within: float = CONNECT_S) -> Board:
         self._notices += choice.notices
@@ -132,8 +148,8 @@ class Contact:
     def fault(self, error: CoordError) -> None:
         """The board is there, but cannot be used: as `lose`, and said once."""
         self.lose()
-        if str(error) not in self._faults:
-            self._faults.add(str(error))
+        if not self.faulty:
+            self.faulty = True
             self._notices.append(f"{error}; going on without the board")
 
     def retry(self, within: float = RETRY_S) -> Board | None:
@@ -182,6 +198,19 @@ class Contact:
 
         return hide_password(self._choice.url or "") if self._choice else ""
 
+    def listen(self, seconds: float) -> None:
+        """Sleeps until the connection has news, at most `seconds`. One without a descriptor (see `ClientLink`) is looked
+        at every 0.1 s."""
+        fd = self.board.link.fileno() if self.board is not None else -1
+        if fd < 0:
+            time.sleep(min(seconds, 0.1))
+            return
+        from select import POLLIN, poll
+
+        news = poll()
+        news.register(fd, POLLIN)
+        news.poll(max(1, int(seconds * 1000)))
+
     def told(self) -> list[str]:
         """The notices since the last call."""
         notices, self._notices = self._notices, []
@@ -219,12 +248,12 @@ class Contact:
             pass  # somebody else was first
 
     def _epoch_file(self) -> str:
-        return f"{self.home.machine}/epochs/{file_name(self.settings.scope)}"
+        return f"{self.home.machine}/epochs/{record.file_name(self.settings.scope)}"
 
     def policy_news(self, queue: str, lane: str) -> tuple[str, str]:
         """The policy and its JSON when the configuration file changed and is valid, else two empty texts; an invalid
         one is noted once and the old one kept."""
-        mark = _mark(self.settings.path)
+        mark = mark_of(self.settings.path)
         if mark is None or mark == self._file:
             return "", ""
         self._file = mark
@@ -251,7 +280,7 @@ class Contact:
             self.board = None
 
 
-def _mark(path: str | None) -> tuple[int, int, int] | None:
+def mark_of(path: str | None) -> tuple[int, int, int] | None:
     """What changes when a file is written."""
     if path is None:
         return None

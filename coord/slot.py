@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-import select
 import threading
 import time
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from coord.errors import Refused, Unavailable, WaitTimeout
+from coord.errors import BoardFault, ConfigError, Refused, Unavailable, WaitTimeout
 from coord.names import clean
 from coord.run.job import SERVERLESS_S, Job
 from coord.run.record import Record
@@ -21,11 +21,16 @@ if TYPE_CHECKING:
     from coord.coordinator import Coordinator
 
 log = logging.getLogger("coord")
+_inside: ContextVar[tuple[Slot, ...]] = ContextVar("omp_coord_slots", default=())
+"""The slots that this thread or task is inside of, outermost first; a fork inherits the list, but none of them."""
 
 
 class Slot:
     """`job` (its id on the board), `fence` (an int that only grows per queue; 0 when not coordinated), `lane`,
-    `coordinated`, and `kill_asked`: (who, why) when somebody asked to end this job, which only the program can do."""
+    `coordinated`, and `kill_asked`: (who, why) when somebody asked to end this job, which only the program can do.
+
+    One `with` at a time; a slot may be taken again after it was given back.
+    """
 
     def __init__(
         self, coordinator: Coordinator, queue: str, lane: str, *, wait: float | None, label: str | None, strict: bool
@@ -35,8 +40,9 @@ class Slot:
         self._coordinator = coordinator
         self._wait, self._label, self._strict = wait, label, strict
         self._job: Job | None = None
-        self._pid = 0
-        self._lock = threading.Lock()
+        self._pid = os.getpid()
+        self._lock = threading.Lock()  # of the connection, between the user's thread and the one that beats
+        self._used = threading.Lock()
 
     @property
     def job(self) -> str:
@@ -51,73 +57,95 @@ class Slot:
         return self._job.kill if self._job else None
 
     def __enter__(self) -> Slot:
-        if self._job is not None:
+        if self._pid != os.getpid():
+            self._pid, self._job, self.coordinated = os.getpid(), None, False  # the parent's
+            self._lock, self._used = threading.Lock(), threading.Lock()
+        if not self._used.acquire(blocking=False):
             raise RuntimeError("this slot is in use; ask the coordinator for another one")
-        contact = self._coordinator.contact()
-        job = self._job = self._new_job(contact)
-        self._pid = os.getpid()
         try:
-            self._take(job)
+            if not self._coordinator.off:
+                self._ask()
         except BaseException:
-            job.leave()
-            self._part(contact)
-            self._job = None
+            self._used.release()
             raise
-        self.coordinated = job.state == "held"
-        self._coordinator.stack.append(self)
-        self._coordinator.hold(self)
+        _inside.set((*_inside.get(), self))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Gives the slot back; a second time, and in a forked child, nothing happens."""
-        job = self._job
-        if job is None or self._pid != os.getpid():
+        if self._pid != os.getpid() or not self._used.locked():
             return
-        self._job = None
-        self._coordinator.release(self)
-        if self in self._coordinator.stack:
-            self._coordinator.stack.remove(self)
-        with self._lock:
-            job.finish("failed" if kind else "ok")
-            self._part(job.contact)
+        _inside.set(tuple(slot for slot in _inside.get() if slot is not self))
+        try:
+            self._give_back("failed" if kind else "ok")
+        finally:
+            self._used.release()
 
     def beat(self) -> None:
         """Renews the lease when it is due; called by the coordinator's thread."""
         with self._lock:
             if self._job is not None:
                 self._job.pump()
+                self._tell(self._job.contact)
                 self.coordinated = self._job.state == "held"
+
+    def _give_back(self, outcome: str) -> None:
+        with self._lock:
+            job, self._job = self._job, None
+            self.coordinated = False
+            if job is not None:
+                self._coordinator.release(self)
+                self._coordinator.settle(job, lambda: job.finish(outcome))
+
+    def _ask(self) -> None:
+        contact = self._coordinator.contact()
+        job = self._new_job(contact)
+        try:
+            self._take(job)
+            self.coordinated, self._job = job.state == "held", job
+            self._coordinator.hold(self)
+        except BaseException:  # also Ctrl-C, at whatever point: nothing of this job may stay on the board
+            self._job, self.coordinated = None, False
+            self._coordinator.release(self)
+            self._coordinator.settle(job, job.leave)
+            raise
 
     def _new_job(self, contact: Contact) -> Job:
         asker = self._coordinator.asker
-        around = self._coordinator.stack
         label = clean(self._label)[:200] if self._label else None
-        record = Record(label=label, command="python", cwd=os.getcwd(), agent=clean(asker.agent), wake=contact.wake)
+        record = Record(label=label, command="python", cwd=_cwd(), agent=clean(asker.agent), wake=contact.wake)
         return Job(
             contact, self.queue, self.lane, owner=asker.owner, record=record, session=asker.session,
-            parent=around[-1].job if around else asker.parent, wake=contact.wake,
+            parent=self._around() or asker.parent, wake=contact.wake,
         )  # fmt: skip
+
+    def _around(self) -> str:
+        """The innermost job of this board that this thread or task is inside of: its slot may serve for this one too."""
+        scope = self._coordinator.settings.scope
+        for slot in reversed(_inside.get()):
+            if slot._pid == os.getpid() and slot.job and slot._coordinator.settings.scope == scope:
+                return slot.job
+        return ""
 
     def _take(self, job: Job) -> None:
         until = None if self._wait is None else time.monotonic() + self._wait
         try:
-            answer = job.enqueue(wait=until is None or self._wait != 0)
+            answer = job.enqueue(wait=self._wait != 0)
             while answer.verdict == "busy" and answer.settle_ms:
                 time.sleep(answer.settle_ms / 1000 + 0.005)  # a new board grants nothing before; that is no "busy"
-                answer = job.enqueue(wait=until is None or self._wait != 0)
-        except Unavailable as error:
-            if self._strict:
-                raise
-            self._apart(job, f"{error}; going on without coordination")
+                answer = job.enqueue(wait=self._wait != 0)
+        except (Unavailable, BoardFault) as error:
+            self._without(job, str(error), error)
             return
-        self._tell(job.contact)
+        finally:
+            self._tell(job.contact)
         if answer.verdict == "knot":
             raise Refused(
                 f"the wait for {self.queue} could never end: every slot is held by a job that waits for this one"
             )
         if answer.verdict == "busy":
             raise WaitTimeout(f"no slot of {self.queue} is free ({holders(_holders(answer))})")
-        while job.state == "waiting":
+        while job.state in ("waiting", "over"):
             self._wait_on(job, until)
 
     def _wait_on(self, job: Job, until: float | None) -> None:
@@ -127,34 +155,28 @@ class Slot:
             raise Refused(cancelled(job))
         if job.state != "waiting":
             return
-        if job.contact.lost_for > SERVERLESS_S:
-            text = f"no server for {SERVERLESS_S:g} s ({job.contact.server})"
-            if self._strict:
-                raise Unavailable(text)
-            self._apart(job, f"{text}; going on without coordination")
-            return
         if until is not None:
             left = until - time.monotonic()
             if left <= 0:
                 held = holders(job.waiting.holders if job.waiting else [])
                 raise WaitTimeout(f"no slot of {self.queue} within {self._wait:g} s ({held})")
             due = min(due, left)
-        _listen(job, due)
+        if job.contact.lost_for > SERVERLESS_S:
+            self._without(job, f"no server for {SERVERLESS_S:g} s ({job.contact.server})")
+        else:
+            job.contact.listen(due)
 
-    def _apart(self, job: Job, text: str) -> None:
-        log.warning(text)
+    def _without(self, job: Job, text: str, error: Exception | None = None) -> None:
+        """There is no board: the slot is had uncoordinated, unless `strict`."""
+        if self._strict:
+            raise error or Unavailable(text)
+        log.warning("%s; going on without coordination", text)
         job.state = "apart"
         job.contact.lose()
 
     def _tell(self, contact: Contact) -> None:
         for text in contact.told():
-            log.warning(text)
-
-    def _part(self, contact: Contact) -> None:
-        if contact.board is None or contact.board.waits:
-            contact.close()
-        else:
-            self._coordinator.give(contact)
+            log.warning("%s", text)
 
 
 def _holders(answer: object) -> list[dict[str, object]]:
@@ -162,13 +184,8 @@ def _holders(answer: object) -> list[dict[str, object]]:
     return busy.holders
 
 
-def _listen(job: Job, seconds: float) -> None:
-    """Sleeps until the connection has news."""
-    board = job.contact.board
-    fd = board.link.fileno() if board is not None else -1
-    if fd < 0:
-        time.sleep(min(seconds, 0.1))  # no connection to listen on: the next try is due soon
-        return
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    poll.poll(max(1, int(seconds * 1000)))
+def _cwd() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        raise ConfigError("the working directory is gone; change to one that exists") from None

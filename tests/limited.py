@@ -37,23 +37,25 @@ class Scope:
     def __init__(self, server: Server) -> None:
         self.name, self.server = unique_scope(), server
         self.keys = Keys(self.name)
-        self.admin = connect(server.url)
+        self.admin: Any = connect(server.url)
         self.users = {"": self.name, **{name: f"{self.name}/{name}" for name in SCRIPTS}}
         self.links: list[Any] = []
-        self._limit("", COMMANDS, [f"~coord:{{{self.name}}}:*"])
+        rules = [self._rules("", COMMANDS, [f"~coord:{{{self.name}}}:*"])]
         for name, script in SCRIPTS.items():
             # The tests' clock stands in `meta`, which every script declares; it is read with HGET.
             words = commands_of(script.text) | {"evalsha", "eval", "auth", "hget"}
-            self._limit(name, sorted(words), [f"~{self.keys[key]}" for key in script.keys])
+            rules.append(self._rules(name, sorted(words), [f"~{self.keys[key]}" for key in script.keys]))
+        self.admin.send(*rules)
+        self.admin.answer()
 
     @property
     def url(self) -> str:
         return self.server.url.replace("unix://", f"unix://{self.name}:{PASSWORD}@")
 
-    def _limit(self, name: str, commands: list[str], keys: list[str]) -> None:
+    def _rules(self, name: str, commands: list[str], keys: list[str]) -> tuple[str, ...]:
         channels = ["resetchannels", f"&coord:{{{self.name}}}:*"]
-        rules = ["reset", "on", f">{PASSWORD}", *keys, *channels, *[f"+{word}" for word in commands]]
-        self.admin.call("ACL", "SETUSER", self.users[name], *rules)
+        may = [f"+{word}" for word in commands]
+        return ("ACL", "SETUSER", self.users[name], "reset", "on", f">{PASSWORD}", *keys, *channels, *may)
 
     def link(self) -> Link:
         """A connection of the scope's own user, closed at the end of the test."""

@@ -56,7 +56,7 @@ def _out_of_order(place: Place, stays: list[list[Any]]) -> int:
     slack = 0.001
     if jobs != {""}:
         tickets = _tickets(place, jobs)
-        came, slack = [float(tickets[stay[3]]) for stay in stays], 0.0
+        came, slack = [float(tickets.get(stay[3], 0)) for stay in stays], 0.0  # 0: it ran uncoordinated
     last = min(came)
     late = 0
     for at in came:

@@ -12,21 +12,15 @@ def main() -> int:
         sys.stderr.write("omp-coord: Windows is not supported; use it inside WSL\n")
         return 2
     if argv[:1] == ["run"] and "--help" not in _before_command(argv):
-        _end_by_interrupt()
+        from coord.run.signals import default_interrupt
+
+        default_interrupt()
         from omp_coord.run_command import main as run
 
         return run(argv[1:])
     from omp_coord.app import main as others
 
     return others()
-
-
-def _end_by_interrupt() -> None:
-    """Until the runner takes signals itself, INT ends it as it ends any program: Python would show a traceback."""
-    import _signal
-
-    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # ignored (nohup, `&` in a script) stays so
-        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 
 def _before_command(argv: list[str]) -> list[str]:

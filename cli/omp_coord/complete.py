@@ -30,8 +30,9 @@ def lanes(ctx: typer.Context, incomplete: str) -> list[str]:
     found: list[str] = []
     with _quietly():
         known = _settings(ctx).queues
-        named = known.get(ctx.params.get("queue") or "")
-        for queue in [named] if named else known.values():
+        # While an option lacks its value nothing of the line is parsed: the words are in `args` then.
+        typed = [word for word in (ctx.params.get("queue"), *ctx.args) if word in known]
+        for queue in [known[typed[0]]] if typed else known.values():
             found += [*queue.lanes, DEFAULT_LANE]
     return sorted({name for name in found if name.startswith(incomplete)})
 

@@ -103,6 +103,8 @@ def _just_run(argv: list[str]) -> int:
 
 
 def _flush() -> None:
+    if sys.stderr is None:
+        return  # it was closed before we started
     try:
         sys.stderr.flush()
     except (OSError, ValueError):

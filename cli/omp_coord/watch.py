@@ -69,11 +69,15 @@ class Screen:
     """The terminal's other screen, so that what stood there before comes back."""
 
     def enter(self) -> None:
-        terminal.write("\x1b[?1049h\x1b[?25l\x1b[H\x1b[J")
+        self._send(b"\x1b[?1049h\x1b[?25l\x1b[H\x1b[J")
 
     def leave(self) -> None:
+        self._send(b"\x1b[?25h\x1b[?1049l")
+
+    def _send(self, sequence: bytes) -> None:
+        """Past Python's buffer: a signal's handler calls this while that may be in the middle of a write."""
         try:
-            terminal.write("\x1b[?25h\x1b[?1049l")
+            os.write(sys.stdout.fileno(), sequence)
         except OSError:
             pass  # the terminal is gone
 

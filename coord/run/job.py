@@ -30,6 +30,8 @@ BEAT_S = 2.0
 LOOK_S = 1.0
 SERVERLESS_S = 30.0
 """Seconds that a waiter goes on without a server before it runs uncoordinated."""
+FINISH_S = 2.5
+"""Seconds that a hanging server may delay the end of a job."""
 PATIENCE_S = 3.0
 """Seconds without an answer after which the connection counts as lost."""
 
@@ -53,15 +55,12 @@ class Job:
         self.waiting: Waiting | None = None
         self.ended: Ended | None = None
         self.kill: tuple[str, str] | None = None
-        self.fence = self.ticket = ""
+        self.fence = self.ticket = self.epoch = ""
         self.queued_at = self.started_at = 0
         self.wake = wake or self.id
-        self.epoch = ""
         self.known = False  # whether the board may know of this job
         self._beat_at = self._look_at = self._posted_at = 0.0
         self._lookout: Lookout | None = None
-
-    # -- asking
 
     def enqueue(self, *, wait: bool = True) -> Answer:
         """Asks for a slot; afterwards the state is waiting or held, or unchanged for `Busy`. Raises `Unavailable`."""
@@ -72,10 +71,19 @@ class Job:
                 raise
             # A connection that lay idle may have died unheard, and a server that was just started is still loading.
             answer = self._ask(self.contact.again(), wait)
+        if answer.verdict == "busy" and self._sees_gone(answer):
+            answer = self._ask(self._board, wait)
         self._beat_in(BEAT_S)
         self.known = answer.verdict not in ("busy", "knot")
         self._take(answer)
         return answer
+
+    def _sees_gone(self, answer: Answer) -> bool:
+        """Whether a holder is dead; the next call says so. Who does not wait has no other look at them, and would be
+        refused for ever."""
+        holders: list[dict[str, Any]] = answer.holders  # type: ignore[attr-defined]
+        self._vouch(self._board, holders, only_news=True)
+        return any(entry["is"] == "gone" for entry in self._board.vouched)
 
     def _ask(self, board: Board, wait: bool) -> Answer:
         self.known = True
@@ -89,8 +97,6 @@ class Job:
         except Unavailable:
             self.contact.lose()
             raise
-
-    # -- being driven
 
     def pump(self) -> float:
         """Takes what is here, does what is due, and says in how many seconds to call again."""
@@ -136,7 +142,8 @@ class Job:
             return
         if self.state == "waiting" and now >= self._look_at:
             self._look_at = now + LOOK_S
-            self._look(board)
+            if self.waiting is not None:
+                self._vouch(board, [*self.waiting.holders, *self.waiting.ahead], only_news=True)
         if now >= self._beat_at and self.state in ("waiting", "held"):
             self._beat(board)
 
@@ -151,8 +158,8 @@ class Job:
         )  # fmt: skip
 
     def tell(self, running_state: str, *, within: float = 0.0) -> None:
-        """Says `running` or `stopped` at once; waits up to `within` seconds until the board has taken it in (whoever is
-        about to stop could not say it again: the server may not know the script yet, or still owe an answer)."""
+        """Says `running` or `stopped` at once; waits up to `within` seconds until the board has taken it in: whoever is
+        about to stop could not say it again."""
         self.running_state, self._beat_at = running_state, 0.0
         end = time.monotonic() + within
         self.pump()
@@ -176,8 +183,6 @@ class Job:
             due = max(0.0, next_at - now)
         orphans = self._lookout.orphans.tick(now) if self._lookout else None
         return due if orphans is None else min(due, orphans)
-
-    # -- answers
 
     def _take(self, answer: Answer) -> None:
         self.contact.knows(answer)
@@ -235,19 +240,13 @@ class Job:
             self._beat_at = 0.0  # the grant lapsed or was taken back: the next ask tells what is so now
 
     def _register(self, board: Board) -> None:
-        """Comes back with all this job really has: a slot that it holds, or its place. (A job that never saw the
-        board's clock says when it began by its own: that is shown, and decides nothing.)"""
+        """Comes back with all this job really has: a slot that it holds, or its place."""
         self.known = True
         held = self.state in ("held", "apart")
         answer = board.job_register(
             self.id, self.queue, self.lane, self.running_state if held else "waiting", ticket=self.ticket,
             fence=self.fence if held else "", inside=self.granted.inside if self.granted else "",
-            policy=self._policy[0], policy_json=self._policy[1],
-            record=self.record.text(
-                owner=self.owner, parent=self.parent, queuedAt=self.queued_at or int(time.time() * 1000),
-                grantedAt=self.started_at or None, startedAt=self.started_at or None,
-                limitMs=self.granted.limit_ms if self.granted else self.limit_ms,
-            ),
+            policy=self._policy[0], policy_json=self._policy[1], record=self.record.whole(self),
         )  # fmt: skip
         self.contact.knows(answer)
         self._beat_in(BEAT_S)
@@ -265,12 +264,6 @@ class Job:
             board.link.call("SUBSCRIBE", board.keys.wake(self.wake), board.keys.epoch)
             self._register(board)
 
-    # -- looking at the others
-
-    def _look(self, board: Board) -> None:
-        if self.waiting is not None:
-            self._vouch(board, [*self.waiting.holders, *self.waiting.ahead], only_news=True)
-
     def _vouch(self, board: Board, others: list[dict[str, Any]], *, only_news: bool = False) -> None:
         if self._lookout is None:
             from coord.liveness import Lookout
@@ -279,42 +272,36 @@ class Job:
         if self._lookout.vouch(board, others, only_news=only_news):
             self._beat_at = 0.0
 
-    # -- ending
-
     def leave(self) -> bool:
         """Gives up the place in line, or the slot of which the answer was never heard. False: the board does not know yet,
         so this is to be called again once there is contact, unless this process ends."""
         self.state = "over"
         if self.known and self.contact.board is not None:
             try:
-                self._withdraw(self.contact.board)
+                self.contact.board.withdraw(self.id, self.record.instance)
+                self.known = False
             except Unavailable:
                 self.contact.lose()
         return not self.known
 
-    def _withdraw(self, board: Board) -> None:
-        instance = self.record.instance
-        if board.job_cancel(self.id, instance=instance).verdict == "running":
-            answer = board.job_beat(self.id, instance, "waiting")  # says the fence that was missed
-            if isinstance(answer, Granted):
-                board.job_finish(self.id, instance, answer.fence, "failed")
-        self.known = False
-
     def finish(self, outcome: str, *, code: int | None = None, signal: int | None = None, leftovers: str = "") -> bool:
-        """Gives the slot back; the next one is granted in the same step. A server that is away is tried once more. False:
-        as for `leave`."""
-        for _ in range(2 if self.known else 0):
+        """Gives the slot back, to the next in the same step. A lost server is tried once more. False: as for `leave`."""
+        end = time.monotonic() + FINISH_S
+        while self.known and (left := end - time.monotonic()) > 0.1:
             try:
                 board = self.contact.board or self.contact.retry()
                 if board is None:
                     break
+                board.link.patience = left
                 answer = board.job_finish(
                     self.id, self.record.instance, self.fence, outcome, code=code, signal=signal, leftovers=leftovers
                 )
                 self.known = False
                 if answer.fields.get("alone"):
                     self.contact.forget()
-                break
             except Unavailable:
                 self.contact.lose()
+            except BoardFault as error:
+                self.contact.fault(error)
+                break
         return not self.known

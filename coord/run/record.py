@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from _json import encode_basestring_ascii as _quoted
 
 from coord.machine import start_of
@@ -10,6 +11,8 @@ from coord.machine import start_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from coord.run.job import Job
 
 
 class Record:
@@ -32,6 +35,15 @@ class Record:
     def text(self, **more: object) -> str:
         """The record as JSON, with further fields; numbers as numbers, empty texts and None left out."""
         return "{" + self._texts + _fields(more) + "}"
+
+    def whole(self, job: Job) -> str:
+        """The record of a job that comes back to the board. (One that never saw the board's clock says when it began by
+        its own: that is shown, and decides nothing.)"""
+        return self.text(
+            owner=job.owner, parent=job.parent, queuedAt=job.queued_at or int(time.time() * 1000),
+            grantedAt=job.started_at or None, startedAt=job.started_at or None,
+            limitMs=job.granted.limit_ms if job.granted else job.limit_ms,
+        )  # fmt: skip
 
 
 _known: tuple[int, str] = (0, "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from coord.errors import Unavailable
+from coord.errors import BoardFault, Unavailable
 from coord.run import child as children
 from coord.run import signals as signal
 from coord.run import words
@@ -70,18 +70,19 @@ class Runner:
         """Raises `Unavailable` with `strict`, and `ConfigError`."""
         try:
             end = self._enter()
-        except Unavailable as error:
+        except (Unavailable, BoardFault) as error:
             if self.strict:
-                raise
+                raise Unavailable(str(error)) from None
+            self.contact.faulty = True  # this line says so
             self._apart(f"{error}; running without coordination")
             end = None
         while end is None and self.job.state == "waiting":
             end = self._wait_on()
         self.show.quiet()
         self._tell()
-        if end is None:
-            end = self._interrupted()
-        return end if end is not None else self._command()
+        end = end or self._interrupted() or self._command()
+        self._tell()
+        return end
 
     def _enter(self) -> End | None:
         wait = self.wait_s is None or self.wait_s > 0

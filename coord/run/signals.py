@@ -217,6 +217,12 @@ class Signals:
             _signal.signal(SIGTSTP, handler)
 
 
+def default_interrupt() -> None:
+    """Until `Signals` takes it, INT ends this process as any other program: Python would show a traceback."""
+    if _signal.getsignal(SIGINT) is _signal.default_int_handler:  # ignored (nohup, `&` in a script) stays so
+        _signal.signal(SIGINT, _signal.SIG_DFL)
+
+
 def undo_python() -> None:
     """Default again what Python ignores at its start: a command must die of a closed pipe as it would without us."""
     _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)

@@ -84,7 +84,7 @@ def _answers(sock: _socket.socket, count: int, end: float) -> list[object]:
                 answers.append(answer)
         except hiredis.ProtocolError as error:
             raise NotRedis("it does not speak the Redis protocol") from error
-    return answers
+    return answers[:count]  # what speaks something else may say more than it was asked
 
 
 def _left(end: float) -> float:

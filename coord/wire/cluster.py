@@ -21,7 +21,7 @@ from coord.wire.link import ServerError, printable
 if TYPE_CHECKING:
     from coord.wire.url import Address
 
-_FAULTS = (redis.RedisError, redis.cluster.RedisClusterException, OSError)
+_FAULTS = (redis.RedisError, redis.exceptions.RedisClusterException, OSError)
 """What redis-py raises for a connection that does not work; RedisClusterException is no RedisError."""
 
 
@@ -32,6 +32,7 @@ class ClientLink:
     def __init__(self, address: Address, timeout: float = 3.0) -> None:
         self.address = address
         self.pushes: list[list[object]] = []
+        self.patience = 3.0  # as of `Link`, but the client's own time-out holds
         self._posted: list[object] = []
         self._client: Any = None
         self._messages: Any = None
@@ -143,15 +144,17 @@ def _client(address: Address, timeout: float) -> Any:
         "decode_responses": True,
         "encoding_errors": "replace",
     }
-    once = Retry(NoBackoff(), 1)  # who calls tries again by itself, and is not to lose more than a few seconds here
+    # Who calls tries again by itself, and then says first what it really holds: nothing may connect anew in silence.
+    once: dict[str, Any] = {"retry": Retry(NoBackoff(), 0)}
     if address.scheme == "redis+cluster":
         nodes = [_cluster.ClusterNode(host, port) for host, port in address.hosts]
-        return _cluster.RedisCluster(startup_nodes=nodes, retry=once, **common)
+        return _cluster.RedisCluster(startup_nodes=nodes, **once, **common)
     if address.scheme == "redis+sentinel":
-        sentinels = _sentinel.Sentinel(address.hosts, socket_timeout=timeout, decode_responses=True, retry=once)
-        return sentinels.master_for(address.service, db=address.db, retry=once, **common)
+        asking = {"socket_timeout": timeout, "socket_connect_timeout": timeout, "decode_responses": True, **once}
+        sentinels = _sentinel.Sentinel(address.hosts, sentinel_kwargs=asking)
+        return sentinels.master_for(address.service, db=address.db, **once, **common)
     host, port = address.hosts[0]
-    return redis.Redis(host=host, port=port, db=address.db, ssl=True, retry=once, **common)
+    return redis.Redis(host=host, port=port, db=address.db, ssl=True, **once, **common)
 
 
 def _coded(error: redis.ResponseError) -> str:

@@ -96,7 +96,7 @@ class Link:
         reply: object = None
         until = time.monotonic() + (self.patience if timeout is None else timeout)
         while self._due:
-            reply = self._next(until - time.monotonic())
+            reply = self._next(until)
             self._due -= 1
         if isinstance(reply, ServerError):
             raise reply
@@ -104,8 +104,7 @@ class Link:
 
     def poll(self) -> list[object]:
         """The answers that are here already (error replies as `ServerError` values), without waiting."""
-        self._socket.settimeout(0.0)
-        while self._take():
+        while self._take(0.0):
             pass  # SIGIO tells of changes: what is left here would not be told of again
         replies: list[object] = []
         while (reply := self._parsed()) is not _NOTHING:
@@ -116,12 +115,12 @@ class Link:
     def close(self) -> None:
         self._socket.close()
 
-    def _next(self, timeout: float) -> object:
+    def _next(self, until: float) -> object:
         while (reply := self._parsed()) is _NOTHING:
-            if timeout <= 0:
-                raise self._broken(TimeoutError("no answer in time"))
-            self._socket.settimeout(timeout)
-            self._take()
+            left = until - time.monotonic()
+            if left <= 0:
+                raise self._broken(TimeoutError())
+            self._take(left)
         return reply
 
     def _parsed(self) -> object:
@@ -135,9 +134,10 @@ class Link:
                 return reply
             self.pushes.append(list(reply))
 
-    def _take(self) -> bool:
-        """Takes what is here; whether there may be more."""
+    def _take(self, timeout: float) -> bool:
+        """Takes what is here, or comes within `timeout` seconds; whether there may be more."""
         try:
+            self._socket.settimeout(timeout)
             data = self._socket.recv(65536)
         except (BlockingIOError, InterruptedError):
             return False
@@ -150,7 +150,8 @@ class Link:
 
     def _broken(self, error: Exception) -> Unavailable:
         self.close()
-        return Unavailable(f"lost the server {self.address.shown}: {error}")
+        why = "no answer in time" if isinstance(error, TimeoutError) else getattr(error, "strerror", None) or error
+        return Unavailable(f"lost the server {self.address.shown}: {why}")
 
 
 def _connect(address: Address, timeout: float) -> _socket.socket:

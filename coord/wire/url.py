@@ -25,15 +25,16 @@ class Address:
         self.scheme, mark, rest = url.partition("://")
         if not mark or self.scheme not in ("redis", "rediss", "unix", "redis+sentinel", "redis+cluster"):
             raise _bad(url)
+        secret, mark, rest = rest.rpartition("@")
         rest, _, query = rest.partition("?")
         self._query(query)
-        secret, mark, rest = rest.rpartition("@") if "@" in rest else ("", "", rest)
         if mark:
             user, colon, password = secret.partition(":")
-            self.user, self.password = (_unquote(user) or None, _unquote(password)) if colon else (None, _unquote(user))
+            user, password = (user, password) if colon else ("", user)
+            self.user, self.password = _unquote(user) or None, _unquote(password) or None
         if self.scheme == "unix":
             self.path = _unquote(rest)
-            if not self.path.startswith("/"):
+            if not self.path.startswith("/") or "\0" in self.path:
                 raise _bad(url)
         else:
             self._network(rest)
@@ -53,18 +54,27 @@ class Address:
             self.service = tail
         elif tail:
             self.db = self._number(tail, 1 << 20)
-        if (self.scheme == "redis+sentinel") != bool(self.service) or (self.scheme == "redis+cluster" and tail):
+        if (self.scheme == "redis+sentinel") != bool(self.service) or "/" in self.service:
+            raise _bad(self.url)
+        if self.scheme == "redis+cluster" and (tail or self.db):  # a cluster has one database
             raise _bad(self.url)
         if self.scheme in ("redis", "rediss") and len(self.hosts) > 1:
             raise _bad(self.url)
 
     def _host(self, item: str) -> tuple[str, int]:
-        host, _, port = item.rpartition(":") if item.count(":") == 1 or "]:" in item else (item, "", "")
-        host = host.strip("[]")
-        default = 26379 if self.scheme == "redis+sentinel" else 6379
-        if not host:
+        if item.startswith("["):
+            host, bracket, port = item[1:].partition("]")
+            fits = bool(bracket) and _is_ipv6(host) and port[:1] in ("", ":")
+            port = port[1:]
+        elif item.count(":") > 1:
+            host, port, fits = item, "", _is_ipv6(item)
+        else:
+            host, _, port = item.partition(":")
+            fits = bool(host) and host.isprintable() and not set(host) & set(" #[]\\")
+        number = self._number(port, 65535) if port else 26379 if self.scheme == "redis+sentinel" else 6379
+        if not fits or not number:
             raise _bad(self.url)
-        return host, self._number(port, 65535) if port else default
+        return host, number
 
     def _number(self, text: str, highest: int) -> int:
         if not (text.isascii() and text.isdigit()) or int(text) > highest:
@@ -83,9 +93,15 @@ class Address:
 
 
 def hide_password(url: str) -> str:
-    """The URL with any user and password left out."""
-    scheme, mark, rest = url.partition("://")
-    return scheme + mark + (rest.rpartition("@")[2] if mark else rest)
+    """The URL with any user and password left out, also when it is no proper one."""
+    scheme, mark, rest = url.partition("://") if "://" in url else ("", "", url)
+    where, question, query = rest.rpartition("@")[2].partition("?")
+    return scheme + mark + where + question + (query if query.startswith("db=") else "…" if query else "")
+
+
+def _is_ipv6(host: str) -> bool:
+    address = host.partition("%")[0]  # behind it stands the interface
+    return ":" in address and set(address) <= set("0123456789abcdefABCDEF:.") and host.isprintable()
 
 
 def _bad(url: str) -> ConfigError:

@@ -63,6 +63,7 @@ class Den:
             "PS1": "ready> ",
         }
         self.home = Home.find(self.env)
+        self.places: list[Place] = []
         self.command = f"{self.folder}/bin/omp-coord"
         os.mkdir(f"{self.folder}/bin")
         with open(self.command, "w", encoding="utf-8") as file:
@@ -77,6 +78,8 @@ class Den:
         return pids.read(self.home)["server"]
 
     def close(self) -> None:
+        for place in list(self.places):
+            place.close()  # first: a waiter starts a server that is stopped under it again
         for name in ("server", "guard"):
             pid = pids.read(self.home).get(name)
             if pid is not None:
@@ -94,6 +97,7 @@ class Place:
 
     def __init__(self, den: Den, url: str | None = None) -> None:
         self.den, self.url, self.scope = den, url, unique_scope()
+        den.places.append(self)
         self.mark = uuid.uuid4().hex
         self.folder = f"{den.folder}/{self.scope}"
         os.mkdir(self.folder)
@@ -249,6 +253,9 @@ class Place:
         return found
 
     def close(self) -> None:
+        if self not in self.den.places:
+            return
+        self.den.places.remove(self)
         for terminal in self.terminals:
             with contextlib.suppress(OSError):
                 os.close(terminal.fd)

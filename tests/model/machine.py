@@ -86,12 +86,7 @@ class Machine(RuleBasedStateMachine):
         lost: bool,
     ) -> None:
         w = self.w
-        places = [
-            (policy, queue, lane)
-            for policy, said in w.policies.items()
-            for queue, terms in sorted(said["queues"].items())
-            for lane in ("default", *sorted(terms.get("lanes", {})))
-        ]
+        places = w.places()
         policy, queue, lane = places[pick % len(places)]
         number = len(w.runners)
         id = f"{'zyxwvutsrq'[number % 10]}{number}"  # ids in another order than their tickets
@@ -174,7 +169,7 @@ class Machine(RuleBasedStateMachine):
         if how == "beat":
             w.beat(runner, instance="other", lost=True)
         elif how == "start" and runner.alive:
-            w.start(runner, (runner.stale or [runner.fence])[-1])
+            w.start(runner, runner.stale[-1] if runner.stale else runner.fence)
         elif how == "foreign":
             w.finish(runner, runner.fence, instance="other")
         elif how == "stale":
@@ -223,16 +218,16 @@ class Machine(RuleBasedStateMachine):
         self.w.listen(runner.id, on=False)
 
     @precondition(lambda self: self.w.model.jobs)
-    @rule(pick=some.anyone, count=st.integers(1, 3), lie=some.rarely,
-          wrong=st.sampled_from(("",) * 5 + ("pid", "start", "instance")), how=st.sampled_from(("true", "true", "orphaned")), machine=some.machines)  # fmt: skip
-    def is_looked_at(self, pick: int, count: int, lie: bool, wrong: str, how: str, machine: str) -> None:
+    @rule(pick=some.anyone, count=st.integers(1, 3), lie=some.rarely, wrong=some.mistakes,
+          orphaned=some.rarely, machine=some.machines)  # fmt: skip
+    def is_looked_at(self, pick: int, count: int, lie: bool, wrong: str, orphaned: bool, machine: str) -> None:
         """Somebody vouches, with its next call, for what it saw in the process table: the dead first."""
         known = sorted(self.w.model.jobs)
         there = sorted((runner for runner in self.w.runners if runner.id in known), key=lambda runner: runner.alive)
         seen = []
         for runner in there[pick % 2 :][:count]:
             truth = "live" if runner.alive != lie else "gone"
-            one = runner.seen("orphaned" if how == "orphaned" and not runner.alive else truth)
+            one = runner.seen("orphaned" if orphaned and not runner.alive else truth)
             seen.append({**one, wrong: {"pid": 1, "start": "0", "instance": "?"}[wrong]} if wrong else one)
         self.w.vouches[machine] = seen
 

@@ -9,7 +9,8 @@ Policy = dict[str, Any]
 
 def smaller(*limits: int | None) -> int | None:
     """The smallest limit that is one; None: there is no limit."""
-    return min((limit for limit in limits if limit is not None), default=None)
+    known = [limit for limit in limits if limit is not None]
+    return min(known) if known else None
 
 
 def speakers(policies: dict[str, Policy], queue: str) -> list[dict[str, Any]]:
@@ -37,7 +38,8 @@ def thresholds(policies: dict[str, Policy]) -> list[float]:
 
 def lease_of(policies: dict[str, Policy]) -> int:
     """The board-wide lease: the longest that a live policy asks for, 2 s at least."""
-    return max(2000, *(policy.get("leaseMs", 10000) for policy in policies.values()))
+    asked: list[int] = [policy.get("leaseMs", 10000) for policy in policies.values()]
+    return max([2000, *asked])
 
 
 def limits(policies: dict[str, Policy], queue: str, load: float) -> dict[str, Any] | None:

@@ -109,7 +109,7 @@ class Rules:
     def _sweep(self) -> None:
         self.ended = {id: how for id, how in self.ended.items() if self.now - how.at < TOMBSTONE_KEPT}
         late = self.now + max(0, self.lease - BEAT_AND_A_HALF)
-        for job in sorted(self.jobs.values(), key=lambda job: job.lease):
+        for job in sorted(self.jobs.values(), key=lambda job: (job.lease, job.id)):
             if job.lease > late or job.id not in self.jobs:
                 continue
             if job.machine == self.caller:
@@ -129,7 +129,7 @@ class Rules:
     def terms(self, queue: str) -> dict[str, Any] | None:
         return terms.limits(self.policies, queue, self.load)
 
-    def join(self, name: str, content: terms.Policy) -> None:
+    def join(self, name: str, content: dict[str, Any]) -> None:
         """A policy's first user comes; those without users, which only the last may be, go."""
         if name in self.policies:
             return

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 anyone = st.integers(0, 999)
 rarely = st.sampled_from((False,) * 7 + (True,))
 machines = st.sampled_from(("m1", "m1", "m1", "m2"))
-loads = st.sampled_from((0.5, 1, 2.5, 3, 5))
+loads = st.sampled_from((0.5, 2, 3, 4, 5))
 waits = st.sampled_from((True, True, True, False))
 moments = st.one_of(st.integers(1, 1500), st.integers(1500, 5500), st.integers(5000, 16000))
 setbacks = st.one_of(st.integers(1, 1000), st.integers(1001, 5000), st.just(100_000))
+mistakes = st.sampled_from(("",) * 5 + ("pid", "start", "instance"))
 sleeps = st.sampled_from((60_000, 1_000_000, 3_600_000, 30_000_000))
 
 _lanes = st.fixed_dictionaries(
@@ -21,7 +22,7 @@ _lanes = st.fixed_dictionaries(
 _caps = st.lists(st.tuples(st.sampled_from((2, 4)), st.integers(0, 2)).map(list), min_size=1, max_size=2)
 _queues = st.fixed_dictionaries(
     {
-        "slots": st.integers(1, 3),
+        "slots": st.sampled_from((1, 2, 3, 4)),
         "order": st.sampled_from(("fifo", "fair-share")),
         "lanes": st.dictionaries(st.sampled_from(("a", "b")), _lanes, min_size=1),
     },

@@ -162,3 +162,24 @@ def test_what_was_granted_in_the_lost_second_counts(server: Server) -> None:
     w.sweep("m1")
     assert w.model.jobs["waiter"].fence == waiter.fence
     assert comes(w, "next").phase == "waiting"
+
+
+def test_a_lane_keeps_to_its_max(server: Server) -> None:
+    """A lane that runs as many as it may starts no more, though slots are free; the next of another lane starts at once."""
+    w = world(server, p=says(q={"slots": 3, "lanes": {"a": {"max": 1}}}))
+    first = comes(w, "first", lane="a")
+    assert comes(w, "second", lane="a").phase == "waiting"
+    assert comes(w, "other").phase == "running"
+    w.finish(first, first.fence)
+    assert w.model.jobs["second"].state == "granted"
+
+
+def test_an_ended_job_is_released_by_its_own_token_only(server: Server) -> None:
+    """Asked again the same token is told released; a stale one that it has ended, another process that it is not its job."""
+    w = world(server, p=says(q={"slots": 1}))
+    job = comes(w, "job")
+    told = [
+        w.finish(job, fence, instance=who).verdict
+        for fence, who in ((job.fence, None), (job.fence, None), (1, None), (job.fence, "other"))
+    ]
+    assert told == ["released", "released", "expired", "notYours"]

@@ -52,6 +52,15 @@ class World:
             board.link.close()
         self.listener.close()
 
+    def places(self) -> list[tuple[str, str, str]]:
+        """Every policy, queue and lane under which a runner may come."""
+        return [
+            (policy, queue, lane)
+            for policy, said in self.policies.items()
+            for queue, terms in sorted(said["queues"].items())
+            for lane in ("default", *sorted(terms.get("lanes", {})))
+        ]
+
     # --- both sides
 
     def both(self, name: str, machine: str, ours: Callable[[], Verdict], theirs: Callable[[Board], Answer]) -> Answer:
@@ -126,8 +135,8 @@ class World:
 
     def _same_board(self) -> None:
         ours, theirs = expected(self.model), self.picture.plain()
-        for key, value in ours.items():
-            assert theirs[key] == value, f"{key}: {checks.difference(theirs[key], value)}"
+        wrong = {key: checks.difference(theirs[key], ours[key]) for key in ours if theirs[key] != ours[key]}
+        assert not wrong, "\n".join(f"{key}: {how}" for key, how in wrong.items())
 
     def _same_wakes(self) -> None:
         self.listener.call("PING")
