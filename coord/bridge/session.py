@@ -66,6 +66,11 @@ class Session:
                 raise
             self._join(self.contact.again())  # a server that was just started is still loading
 
+    def wait_for_board(self) -> None:
+        """After an `open` that failed: `pump` looks for the board and joins when it is there."""
+        self.state = "apart"
+        self.contact.lose()
+
     def leave(self, reason: str) -> None:
         """Leaves the board, if there is one; afterwards nothing is asked any more."""
         known, self.state = self.state == "joined", "over"
