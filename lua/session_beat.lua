@@ -2,9 +2,9 @@
 -- really run; policy "" or a changed one to use from here on.
 --
 -- alive label holds line pools paused allowance why watch waitingJobs sync   holds: JSON [{pool, until, ticket}]; line: JSON
---                                            [{pool, place, ticket}]; watch: JSON, sessions of this machine that it waits for,
---                                            as suspects; pools: JSON [{name, used, cap}]; allowance: "" = do not drive omp's queue, why: the
---                                            reason (paused, others, eval, none); sync: "1" = send agents_sync
+--                                            [{pool, place, ticket}]; pools: JSON [{name, used, cap}]; watch: JSON, sessions of
+--                                            this machine that it waits for, as suspects; allowance: "" = do not drive omp's
+--                                            queue, why: the reason (paused, others, eval, none); sync: "1" = send agents_sync
 -- ended how cause by at                      it has ended
 -- notYours                                   the id belongs to another process
 -- unknown                                    the board does not know it: join again

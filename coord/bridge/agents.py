@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from _sha1 import sha1  # type: ignore[import-not-found] # hashlib would load OpenSSL, 4 MB
+from _sha1 import sha1  # hashlib would load OpenSSL, 4 MB
 from collections.abc import Iterable
 from typing import Any
 

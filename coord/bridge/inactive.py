@@ -17,9 +17,6 @@ from coord.names import clean
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LOOK_S = 1.0
-"""Seconds between two looks at the configuration file."""
-
 
 class Closed(Exception):
     """A session is not on the board; `code` and the text say why."""
@@ -28,6 +25,11 @@ class Closed(Exception):
         super().__init__(clean(reason))
         self.code = code
         self.session = session
+
+    @property
+    def words(self) -> str:
+        """For agents and people who ask."""
+        return f"omp-coord is not active in this session ({self.code}): {self}"
 
 
 class Opening:
@@ -74,7 +76,8 @@ class Opening:
             raise Closed("badConfig", str(error).splitlines()[0]) from None
         if settings is None:
             raise Closed(
-                "noConfig", f"no .omp-coord.json in {self.cwd} or above: agents are not capped; `omp-coord init` writes one"
+                "noConfig",
+                f"no .omp-coord.json in {self.cwd} or above: agents are not capped; `omp-coord init` writes one",
             )
         self.warnings = settings.warnings
         contact = Contact(settings, self.home, self.env, lasting=True)

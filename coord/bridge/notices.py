@@ -26,7 +26,7 @@ class Told:
         self._footer = ""
         self._allowance: tuple[int | None, str] | None = None
         self._holds: set[tuple[str, int]] = set()
-        self._outage: int | None = None
+        self._outage = False
         self._waiting: dict[str, dict[str, Any]] = {}
 
     def notify(self, level: str, text: str) -> None:
@@ -86,17 +86,15 @@ class Told:
             text = f"the slot of the pool {pool} that was held was taken back, its cap was lowered; the place in line is kept"
             self.notify("info", text)
 
-    def outage(self, session: Session) -> None:
+    def outage(self) -> None:
         """The board is away and somebody feels it: said once until it is back."""
-        if self._outage is None:
-            self._outage = session.returns
-            self.notify(
-                "error", "the board cannot be reached: agents are neither counted nor capped until it is back"
-            )
+        if not self._outage:
+            self._outage = True
+            self.notify("error", "the board cannot be reached: agents are neither counted nor capped until it is back")
 
     def _outage_over(self, session: Session) -> None:
-        if self._outage is not None:
-            self._outage = None
+        if self._outage:
+            self._outage = False
             self.notify("info", f"the board is back; this is session {session.label}, and what runs counts again")
 
     # -- footer and allowance

@@ -35,18 +35,19 @@ RETRY_S = 0.5
 
 
 class Session:
-    """`state`: new, joined, apart, over. `losses` counts how often the board was lost, `returns` how often it came back."""
+    """`state`: new, joined, apart, over. `joined`: the others and their files, as they were at the last join."""
 
-    def __init__(self, contact: Contact, *, cwd: str, host_session: str = "", pid: int = 0, agents: Mirror | None = None):
+    def __init__(
+        self, contact: Contact, *, cwd: str, host_session: str = "", pid: int = 0, agents: Mirror | None = None
+    ):
         self.id, self.instance = os.urandom(8).hex(), os.urandom(8).hex()
         self.contact = contact
         self.cwd, self.pid, self.host_session = cwd, pid or os.getpid(), host_session or self.id
-        self.agents = agents or Mirror()
+        self.agents = Mirror() if agents is None else agents
         self.picture = Picture()
         self.state = "new"
         self.label = ""
         self.joined: dict[str, Any] = {}
-        self.losses = self.returns = 0
         self.policy: tuple[str, str] = ("", "")
         self.epoch = ""
         self._process = {"pid": self.pid, "start": start_of(self.pid) or "", "instance": self.instance}
@@ -77,7 +78,8 @@ class Session:
         board = self.contact.board
         try:
             if known and board is not None:
-                if board.session_leave(self.id, self.instance, reason).fields.get("alone"):
+                answer = board.session_leave(self.id, self.instance, reason)
+                if answer.fields.get("alone"):
                     self.contact.forget()
         except (Unavailable, BoardFault):
             self.contact.lose()  # its process will be seen to be gone
@@ -92,8 +94,6 @@ class Session:
             "others": json.loads(answer.fields["others"]),
             "files": json.loads(answer.fields["files"]),
         }
-        if self.state == "apart":
-            self.returns += 1
         self.state = "joined"
         self._heard(board, board.enter(self._channels(board), "session_beat", **self._beat_words()))
 
@@ -239,7 +239,6 @@ class Session:
         if answer.verdict == "alive":
             self.label = answer.fields["label"]
             self.picture.beat(answer)
-            self._beat_at = max(self._beat_at, 0.0)
             if answer.fields["sync"]:
                 self.sync(self.agents.text())
         elif answer.verdict == "notYours":
@@ -270,7 +269,6 @@ class Session:
             self.contact.fault(error)
         if self.state == "joined":
             self.state = "apart"
-            self.losses += 1
 
     def _return(self) -> None:
         """Comes back with all that really runs, when a look for the board is due and finds it."""

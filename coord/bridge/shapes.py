@@ -27,11 +27,7 @@ def shape(kind: Any) -> Check:
         return _either([shape(each) for each in inside if each is not type(None)], type(None) in inside)
     if origin is Literal:
         return _one_of(inside)
-    if kind is Any:
-        return lambda value, place: value
-    if kind is dict or origin is dict:
-        return _plain(dict, "an object")
-    return {str: _text, int: _plain(int, "a whole number"), float: _plain((int, float), "a number")}[kind]
+    return _SIMPLE[origin or kind]
 
 
 def _record(kind: Any) -> Check:
@@ -99,3 +95,12 @@ def _text(value: Any, place: str) -> str:
         raise Misfit(f"{place} must be a text")
     # Half a surrogate pair can be written in JSON, but not in UTF-8, which the server speaks.
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
+
+
+_SIMPLE: dict[Any, Check] = {
+    str: _text,
+    int: _plain(int, "a whole number"),
+    float: _plain((int, float), "a number"),
+    dict: _plain(dict, "an object"),
+    Any: lambda value, place: value,
+}

@@ -53,7 +53,9 @@ def _why(told: Refusal, paused: dict[str, Any] | None) -> str:
         rule = f"a subagent may start only: {allowed}" if allowed else "a subagent may not start agents"
         return f"{rule}; not {told.type}. Do the work yourself or give it back to the agent that started you."
     if told.cause == "nestedFull":
-        return "you have as many subagents running as one agent may have. Wait until one has ended, then ask again once."
+        return (
+            "you have as many subagents running as one agent may have. Wait until one has ended, then ask again once."
+        )
     if told.cause == "paused":
         return f"all work of this project is paused{pause_words(paused)}."
     if told.cause == "settling":

@@ -1,16 +1,7 @@
 -- The session of this host process: the one it had, taken over with all it holds, or a new one with the lowest free letter.
 -- @include lib/letter
 -- @include lib/policy_join
--- @include lib/session_get
-local function session_before(process)
-  local all = redis.call('HGETALL', SESSIONS)
-  for i = 1, #all, 2 do
-    local one = cjson.decode(all[i + 1])
-    if one.hostSession == host_session and one.machine == machine and one.process.pid == process.pid
-      and one.process.start == process.start then return all[i], one end
-  end
-end
-
+-- @include lib/session_before
 local function session_new(id, sent)
   local before_id, before = session_before(sent.process)
   local one = before or { id = id, joined = board.now, hostSession = host_session, machine = machine }

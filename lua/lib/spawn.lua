@@ -1,8 +1,12 @@
 -- Decides one spawn (design: agent slots), in this order: nested rules, pause, exempt types and policies without pools,
 -- settling, the pool's cap. Asked again for a slot that it was given (the answer was lost): given, as before.
+-- @include lib/agents_policy
 -- @include lib/allowance
--- @include lib/matches
+-- @include lib/line_join
+-- @include lib/line_place
 -- @include lib/pool_for
+-- @include lib/pool_holders
+-- @include lib/pool_of
 -- @include lib/slot_get
 -- @include lib/spawn_pool
 -- @include lib/spawn_nested

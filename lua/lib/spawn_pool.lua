@@ -3,7 +3,6 @@
 -- @include lib/line_join
 -- @include lib/line_leave
 -- @include lib/line_place
--- @include lib/pool_holders
 -- @include lib/pool_of
 -- @include lib/slot_end
 -- @include lib/slots_of

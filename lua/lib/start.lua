@@ -2,22 +2,10 @@
 -- and type, the oldest first; else it is counted without approval. Returns by how many the pool is over its cap through
 -- that, and the pool.
 -- @include lib/agents_policy
--- @include lib/matches
 -- @include lib/pool_for
 -- @include lib/pool_of
+-- @include lib/slot_of_start
 -- @include lib/slot_put
--- @include lib/slots_of
-local function slot_of_start(session, agent)
-  local by_id, by_parent
-  for _, one in ipairs(slots_of(session)) do
-    local slot = one.slot
-    if slot.agent == agent.id and slot.state ~= 'starting' then return one end
-    if slot.state == 'starting' and slot.agent == agent.id then by_id = by_id or one end
-    if slot.state == 'starting' and slot.parent == agent.parent and slot.type == agent.type then by_parent = by_parent or one end
-  end
-  return by_id or by_parent
-end
-
 local function start(session, record, agent, new_id, unqueued)
   local one = slot_of_start(session, agent)
   local slot = one and one.slot

@@ -23,7 +23,7 @@ def call_as(scope: Scope, script: str, lua: str, *keys: str) -> object:
     ("script", "lua"),
     [
         ("board_read", "return redis.call('HGET', 'coord:{SCOPE}:ended', 'x')"),
-        ("job_start", "return redis.call('HGET', 'coord:{SCOPE}:sessions', 'x')"),
+        ("board_read", "return redis.call('HGET', 'coord:{SCOPE}:labels', 'x')"),
         ("job_start", "return redis.call('HGET', 'coord:{another}:jobs', 'x')"),
         ("job_start", "return redis.call('HGET', 'mine', 'x')"),
         ("job_start", "return redis.call('PUBLISH', 'coord:{another}:board', 'x')"),
