@@ -13,6 +13,8 @@ import marshal
 import os
 from _sha1 import sha1
 
+from coord.errors import Unavailable
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,9 +55,16 @@ class Script:
 
     @property
     def text(self) -> str:
-        """The whole script; put together only when a server does not have it yet."""
+        """The whole script; put together only when a server does not have it yet. `Unavailable` when the files have
+        become another version's meanwhile, which may want other arguments."""
         if self._text is None:
-            self._text = load(self.name).text
+            try:
+                now = load(self.name)
+            except OSError:
+                now = None
+            if now is None or now.sha != self.sha:
+                raise Unavailable("omp-coord was changed on disk since this process began; start it again")
+            self._text = now.text
         return self._text
 
     def _declared(self, table: str) -> list[str]:

@@ -3,6 +3,7 @@
 -- board now epoch settleMs lease jobs late limits policies order   jobs, policies: JSON lists; late: ids whose beat is
 --                                            overdue; limits: JSON by queue; order: ids of waiting jobs as they will be served
 -- empty now                                  there is no board
+-- newerSchema schema                         the board was made by a newer omp-coord
 local META, POLICIES, LIMITS, LEASES, JOBS, WAITING, RUNNING, TURNS, SERVED = unpack(KEYS)
 -- @include lib/board
 -- @include lib/clock
@@ -10,8 +11,9 @@ local META, POLICIES, LIMITS, LEASES, JOBS, WAITING, RUNNING, TURNS, SERVED = un
 
 board.now = clock()
 local now = string.format('%d', board.now)
-local epoch, settle, lease = unpack(redis.call('HMGET', META, 'epoch', 'settleUntil', 'lease'))
+local epoch, settle, lease, schema = unpack(redis.call('HMGET', META, 'epoch', 'settleUntil', 'lease', 'schema'))
 if not epoch then return { 'empty', 'now', now } end
+if schema ~= '1' then return { 'newerSchema', 'schema', schema } end
 lease = tonumber(lease)
 
 local late = {}

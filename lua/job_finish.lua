@@ -19,6 +19,7 @@ if not known then
   -- @include lib/finished_before
   reply = finished_before(job, instance, fence)
 elseif known.process.instance ~= instance or known.fence ~= fence then
+  event('stale_call', 'job', job, 'call', 'job_finish')
   reply = { 'notYours' }
 else
   local drop = job_drop

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import time
 
-from coord.answers import Ended, Granted, Running, Waiting
+from coord.answers import Busy, Ended, Granted, Running, Waiting
 from coord.errors import BoardFault, Unavailable
 from coord.run.record import Record
 
@@ -53,6 +53,7 @@ class Job:
         self.running_state = "running"
         self.granted: Granted | None = None
         self.waiting: Waiting | None = None
+        self.busy: Busy | None = None
         self.ended: Ended | None = None
         self.kill: tuple[str, str] | None = None
         self.fence = self.ticket = self.epoch = ""
@@ -193,6 +194,8 @@ class Job:
             self._start(self._board, answer.fence)
         elif isinstance(answer, Granted):
             self._hold(answer)
+        elif isinstance(answer, Busy):
+            self.busy = answer
         elif isinstance(answer, Waiting):
             self.state, self.waiting, self.ticket = "waiting", answer, answer.ticket
             self.queued_at = answer.queued_at
