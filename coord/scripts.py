@@ -109,14 +109,14 @@ def _mark() -> list[object]:
     return mark
 
 
-def load(name: str, folder: str = FOLDER, instead: Mapping[str, str] | None = None) -> Script:
+def load(name: str, folder: str = "", instead: Mapping[str, str] | None = None) -> Script:
     """The script `name` with its includes; `instead` puts other texts in the place of includes (tests: the clock)."""
-    return Script(name, "\n".join(_lines(name, folder, instead or {}, (), set())))
+    return Script(name, "\n".join(_lines(name, folder or FOLDER, instead or {}, (), set())))
 
 
-def names(folder: str = FOLDER) -> list[str]:
+def names(folder: str = "") -> list[str]:
     """All scripts there are, without their shared steps."""
-    return sorted(entry[:-4] for entry in os.listdir(folder) if entry.endswith(".lua"))
+    return sorted(entry[:-4] for entry in os.listdir(folder or FOLDER) if entry.endswith(".lua"))
 
 
 def _lines(name: str, folder: str, instead: Mapping[str, str], above: tuple[str, ...], taken: set[str]) -> list[str]:

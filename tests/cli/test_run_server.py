@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
 from coord.keys import Keys
@@ -273,3 +274,22 @@ def test_server_in_another_home(place: Place, server: Server) -> None:
     assert "going where it lives" in first
     assert "no slot of q" in second
     gate.open()
+
+
+def test_server_that_refuses(named: Place, server: Server) -> None:
+    """A server that greets but refuses the scripts (rights taken away) is as good as none: it is asked now and then, a
+    waiter gives it up, and the running job is not touched."""
+    gate = named.held()
+    runner = psutil.Process(named.started[0].pid)
+    waiting = named.run("--quiet", "q", "--", "echo", "ran")
+    named.until_jobs(1, "waiting")
+    server.send(b"ACL SETUSER default -evalsha -eval")
+    spent = sum(runner.cpu_times()[:2])
+    out, err = finished(waiting, 0)
+    assert out == "ran\n"
+    assert "running without coordination" in one_line(err)
+    assert sum(runner.cpu_times()[:2]) - spent < 1
+    server.send(b"ACL SETUSER default +evalsha +eval")
+    gate.open()
+    finished(named.started[0], 0)
+    until(lambda: finished(named.run("--quiet", "q", "--", "true"), 0) and not named.left(), "nothing is left", 20)

@@ -40,7 +40,7 @@ def real() -> dict[str, tuple[str, list[str], list[str]]]:
 
 
 def load(name: str) -> scripts.Script:
-    return scripts.load(name, scripts.FOLDER)
+    return scripts.load(name)
 
 
 def remembered_without_work(cache: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, scripts.Script]:

@@ -246,6 +246,12 @@ class Machine(RuleBasedStateMachine):
     def sweeps(self, machine: str) -> None:
         self.w.sweep(machine)
 
+    @precondition(lambda self: self.w.model.jobs)
+    @rule()
+    def is_read(self) -> None:
+        """Somebody looks at the whole board."""
+        self.w.read()
+
     # --- time, load, accidents
 
     @precondition(lambda self: self.w.model.jobs)
