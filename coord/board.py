@@ -170,6 +170,8 @@ class Board:
     def understood(self, reply: Any) -> Answer:
         """The typed answer; a board of a newer omp-coord is `Unavailable`."""
         answer = answer_of(reply)
+        if answer.epoch == self._common["epoch"]:
+            self._common["epoch"] = os.urandom(16).hex()  # it made this board; the next one it makes is another
         if answer.verdict == "newerSchema":
             raise NewerBoard(
                 f"the board of scope {self.scope} was made by a newer omp-coord (schema {answer.fields['schema']}); "

@@ -69,6 +69,7 @@ class Contact:
         self._next_try = 0.0
         self._tries = 0
         self._file = mark_of(settings.path)
+        self._loaded: dict[str, Script] | None = None
         self._record: tuple[int, int, int] | None = None
 
     def open(self) -> Board:
@@ -129,10 +130,12 @@ class Contact:
         return self.board
 
     def _scripts(self) -> dict[str, Script]:
-        try:
-            return remembered(self.home.cache())
-        except OSError:
-            return {}
+        if self._loaded is None:  # once: the files may be another version's by the time of a reconnect
+            try:
+                self._loaded = remembered(self.home.cache())
+            except OSError:
+                self._loaded = {}
+        return self._loaded
 
     def lose(self) -> None:
         """The connection failed: `board` is None until `retry` finds it again."""

@@ -53,7 +53,6 @@ class Coordinator:
         self._held: set[Slot] = set()
         self._owed: list[tuple[Job, Callable[[], bool]]] = []
         self._beater: threading.Thread | None = None
-        self._work = threading.Event()
         self.asker = Asker(os.environ, self.settings.scope)
 
     @classmethod
@@ -115,6 +114,10 @@ class Coordinator:
         for contact in idle:
             contact.close()
 
+    def __del__(self) -> None:
+        for contact in getattr(self, "_idle", ()) if getattr(self, "_pid", 0) == os.getpid() else ():
+            contact.close()
+
     def __enter__(self) -> Coordinator:
         return self
 
@@ -165,7 +168,7 @@ class Coordinator:
         """From now on the slot's lease is renewed."""
         with self._lock:
             self._held.add(slot)
-            self._wake()
+            self._beat_on()
 
     def release(self, slot: Slot) -> None:
         with self._lock:
@@ -190,25 +193,24 @@ class Coordinator:
     def _owe(self, job: Job, step: Callable[[], bool]) -> None:
         with self._lock:
             self._owed.append((job, step))
-            self._wake()
+            self._beat_on()
 
     # -- the thread
 
-    def _wake(self) -> None:
+    def _beat_on(self) -> None:
         if self._beater is None:
             self._beater = threading.Thread(target=self._beat, name="omp-coord-beat", daemon=True)
             self._beater.start()
-        self._work.set()
 
     def _beat(self) -> None:
         pause = threading.Event()
         while True:
-            self._work.wait()
             pause.wait(BEAT_CHECK_S)
             with self._lock:
                 held, owed, self._owed = list(self._held), self._owed, []
                 if not held and not owed:
-                    self._work.clear()
+                    self._beater = None  # a coordinator that nobody uses any more is to be forgotten with its thread
+                    return
             for slot in held:
                 _guarded(slot.beat)
             for job, step in owed:

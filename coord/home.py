@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import stat
-from _sha1 import sha1  # type: ignore[import-not-found] # hashlib costs the runner 3 ms
+from _sha1 import sha1  # hashlib costs the runner 3 ms
 
 from coord.errors import Unavailable
 from coord.private import private, trouble, write

@@ -71,6 +71,11 @@ class Lookout:
         self.orphans.found(news)
         return bool(news)
 
+    def tick(self, now: float) -> float:
+        """Does what is due about orphans; seconds until it should be called again, infinite: never."""
+        due = self.orphans.tick(now)
+        return float("inf") if due is None else due
+
 
 class Orphans:
     """Ends what is left of jobs whose runner is gone: TERM, and KILL 10 s later. `tick` does what is due."""

@@ -13,6 +13,8 @@ import marshal
 import os
 from _sha1 import sha1
 
+from coord.errors import Unavailable
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,9 +55,16 @@ class Script:
 
     @property
     def text(self) -> str:
-        """The whole script; put together only when a server does not have it yet."""
+        """The whole script; put together only when a server does not have it yet. `Unavailable` when the files have
+        become another version's meanwhile, which may want other arguments."""
         if self._text is None:
-            self._text = load(self.name).text
+            try:
+                now = load(self.name)
+            except OSError:
+                now = None
+            if now is None or now.sha != self.sha:
+                raise Unavailable("omp-coord was changed on disk since this process began; start it again")
+            self._text = now.text
         return self._text
 
     def _declared(self, table: str) -> list[str]:
@@ -100,14 +109,14 @@ def _mark() -> list[object]:
     return mark
 
 
-def load(name: str, folder: str = FOLDER, instead: Mapping[str, str] | None = None) -> Script:
+def load(name: str, folder: str = "", instead: Mapping[str, str] | None = None) -> Script:
     """The script `name` with its includes; `instead` puts other texts in the place of includes (tests: the clock)."""
-    return Script(name, "\n".join(_lines(name, folder, instead or {}, (), set())))
+    return Script(name, "\n".join(_lines(name, folder or FOLDER, instead or {}, (), set())))
 
 
-def names(folder: str = FOLDER) -> list[str]:
+def names(folder: str = "") -> list[str]:
     """All scripts there are, without their shared steps."""
-    return sorted(entry[:-4] for entry in os.listdir(folder) if entry.endswith(".lua"))
+    return sorted(entry[:-4] for entry in os.listdir(folder or FOLDER) if entry.endswith(".lua"))
 
 
 def _lines(name: str, folder: str, instead: Mapping[str, str], above: tuple[str, ...], taken: set[str]) -> list[str]:

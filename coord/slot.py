@@ -13,10 +13,9 @@ from coord.errors import BoardFault, ConfigError, Refused, Unavailable, WaitTime
 from coord.names import clean
 from coord.run.job import SERVERLESS_S, Job
 from coord.run.record import Record
-from coord.run.words import cancelled, holders
+from coord.run.words import cancelled, obstacle
 
 if TYPE_CHECKING:
-    from coord.answers import Busy
     from coord.contact import Contact
     from coord.coordinator import Coordinator
 
@@ -144,7 +143,7 @@ class Slot:
                 f"the wait for {self.queue} could never end: every slot is held by a job that waits for this one"
             )
         if answer.verdict == "busy":
-            raise WaitTimeout(f"no slot of {self.queue} is free ({holders(_holders(answer))})")
+            raise WaitTimeout(f"no slot of {self.queue} is free ({obstacle(job.busy)})")
         while job.state in ("waiting", "over"):
             self._wait_on(job, until)
 
@@ -158,7 +157,7 @@ class Slot:
         if until is not None:
             left = until - time.monotonic()
             if left <= 0:
-                held = holders(job.waiting.holders if job.waiting else [])
+                held = obstacle(job.waiting)
                 raise WaitTimeout(f"no slot of {self.queue} within {self._wait:g} s ({held})")
             due = min(due, left)
         if job.contact.lost_for > SERVERLESS_S:
@@ -177,11 +176,6 @@ class Slot:
     def _tell(self, contact: Contact) -> None:
         for text in contact.told():
             log.warning("%s", text)
-
-
-def _holders(answer: object) -> list[dict[str, object]]:
-    busy: Busy = answer  # type: ignore[assignment]
-    return busy.holders
 
 
 def _cwd() -> str:

@@ -5,6 +5,7 @@
 --                                            (lists of {pool, session, ticket / until}), paused ("" = not); late: ids whose beat is
 --                                            overdue; order: ids of waiting jobs as they will be served
 -- empty now                                  there is no board
+-- newerSchema schema                         the board was made by a newer omp-coord
 local META, POLICIES, LIMITS, LEASES, DEADLINES, JOBS, WAITING, RUNNING, TURNS, SERVED, SESSIONS, SLOTS, LINE, HOLDS, PAUSE = unpack(KEYS)
 -- @include lib/board
 -- @include lib/clock
@@ -16,8 +17,9 @@ local META, POLICIES, LIMITS, LEASES, DEADLINES, JOBS, WAITING, RUNNING, TURNS, 
 board.now = clock()
 board.paused = redis.call('EXISTS', PAUSE) == 1
 local now = string.format('%d', board.now)
-local epoch, settle, lease = unpack(redis.call('HMGET', META, 'epoch', 'settleUntil', 'lease'))
+local epoch, settle, lease, schema = unpack(redis.call('HMGET', META, 'epoch', 'settleUntil', 'lease', 'schema'))
 if not epoch then return { 'empty', 'now', now } end
+if schema ~= '1' then return { 'newerSchema', 'schema', schema } end
 lease = tonumber(lease) or 10000
 
 local late = {}

@@ -19,6 +19,7 @@ if not known then
   -- @include lib/finished_before
   reply = finished_before(job, instance, fence)
 elseif known.process.instance ~= instance or known.fence ~= fence then
+  event('stale_call', 'job', job, 'call', 'job_finish')
   reply = { 'notYours' }
 else
   local drop = job_drop
@@ -28,7 +29,7 @@ else
   end
   local how = { how = 'finished', outcome = outcome, code = tonumber(code), signal = tonumber(signal), by = known.killBy }
   drop(job, known, how, 'job_finished', 'outcome', outcome, 'code', code, 'signal', signal, 'leftovers', leftovers,
-    'fence', fence, 'ranMs', string.format('%d', board.now - (known.startedAt or board.now)))
+    'fence', fence, 'ranMs', string.format('%d', math.max(0, board.now - (known.startedAt or board.now))))
   reply = { 'released', 'alone', redis.call('EXISTS', LEASES) == 0 and '1' or '' }
 end
 -- @include lib/close

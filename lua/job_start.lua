@@ -19,8 +19,10 @@ if not known then
   -- @include lib/ended_reply
   reply = ended_reply(job, 'expired')
 elseif known.process.instance ~= instance then
+  event('stale_call', 'job', job, 'call', 'job_start')
   reply = { 'notYours' }
 elseif known.fence ~= fence then
+  event('stale_call', 'job', job, 'call', 'job_start')
   reply = { 'expired', 'how', 'lapsed', 'cause', 'the grant was not confirmed in time', 'by', '', 'at', '' }
 else
   if known.state == 'granted' then

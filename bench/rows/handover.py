@@ -68,18 +68,20 @@ def _flock(place: Place, stamp: str) -> list[float]:
     assert gate is not None
     holder = place.spawn(*gate, stdin=read)
     os.close(read)
+    until(lambda: holder in _kernel_locks()[0], "flock holds its lock")
     pids = [place.spawn(*found) for _ in range(LINE)]
-    until(lambda: set(pids) <= _blocked(), "all flock processes wait")
+    until(lambda: set(pids) <= _kernel_locks()[1], "all flock processes wait")
     os.close(write)
     for pid in (holder, *pids):
         place.reap(pid)
     return _gaps(note)
 
 
-def _blocked() -> set[int]:
-    """Who waits for a kernel lock."""
+def _kernel_locks() -> tuple[set[int], set[int]]:
+    """The processes that hold a lock of the kernel, and those that wait for one."""
     with open("/proc/locks", encoding="ascii") as file:
-        return {int(text.split()[5]) for text in file if "->" in text}
+        rows = [text.split() for text in file]
+    return {int(row[4]) for row in rows if row[1] != "->"}, {int(row[5]) for row in rows if row[1] == "->"}
 
 
 def _gaps(note: str) -> list[float]:

@@ -11,7 +11,7 @@ def main() -> int:
     if sys.platform == "win32":
         sys.stderr.write("omp-coord: Windows is not supported; use it inside WSL\n")
         return 2
-    if argv[:1] == ["run"] and "--help" not in _before_command(argv):
+    if argv[:1] == ["run"] and not {"--help", "-h"} & set(_before_command(argv)):
         from coord.run.signals import default_interrupt
 
         default_interrupt()

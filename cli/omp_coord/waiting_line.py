@@ -40,7 +40,7 @@ class WaitingLine:
         now = time.monotonic()
         self._since = self._since or now
         if self._terminal is None:
-            self._terminal = os.isatty(2) and os.environ.get("TERM", "dumb") != "dumb" and "CI" not in os.environ
+            self._terminal = os.isatty(2) and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("CI")
         if self._terminal:
             self._redraw(_sentence(job, now - self._since))
         elif job.waiting.place != self._place and now >= self._next:

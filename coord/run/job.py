@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import time
 
-from coord.answers import Ended, Granted, Running, Waiting
+from coord.answers import Busy, Ended, Granted, Running, Waiting
 from coord.errors import BoardFault, Unavailable
 from coord.run.record import Record
 
@@ -44,15 +44,14 @@ class Job:
         parent: str = "", limit_ms: int | None = None, queue_limit_ms: int | None = None, wake: str = "",
     ) -> None:  # fmt: skip
         self.id = os.urandom(8).hex()
-        self.contact = contact
+        self.contact, self.record = contact, record
         self.queue, self.lane = queue, lane
         self.owner, self.session, self.parent = owner, session, parent
         self.limit_ms, self.queue_limit_ms = limit_ms, queue_limit_ms
-        self.record = record
-        self.state = "new"
-        self.running_state = "running"
+        self.state, self.running_state = "new", "running"
         self.granted: Granted | None = None
         self.waiting: Waiting | None = None
+        self.busy: Busy | None = None
         self.ended: Ended | None = None
         self.kill: tuple[str, str] | None = None
         self.fence = self.ticket = self.epoch = ""
@@ -79,14 +78,13 @@ class Job:
         return answer
 
     def _sees_gone(self, answer: Answer) -> bool:
-        """Whether a holder is dead; the next call says so. Who does not wait has no other look at them, and would be
-        refused for ever."""
+        """Whether a holder is dead; the next call says so. Who does not wait has no other look, and would be refused."""
         holders: list[dict[str, Any]] = answer.holders  # type: ignore[attr-defined]
         self._vouch(self._board, holders, only_news=True)
         return any(entry["is"] == "gone" for entry in self._board.vouched)
 
     def _ask(self, board: Board, wait: bool) -> Answer:
-        self.known = True
+        self.known, board.link.patience = True, PATIENCE_S
         try:
             return board.enter(
                 (board.keys.wake(self.wake), board.keys.epoch), "job_enqueue", job=self.id, queue=self.queue,
@@ -114,8 +112,7 @@ class Job:
         return self._sleep(time.monotonic())
 
     def _hear(self, board: Board) -> None:
-        answer = board.poll()
-        if answer is not None:
+        if (answer := board.poll()) is not None:
             self._take(answer)
         pushes, board.link.pushes = board.link.pushes, []
         for push in pushes:
@@ -126,8 +123,7 @@ class Job:
         if channel == board.keys.epoch and text != self.epoch:
             self._register(board)
             return
-        word, _, rest = text.partition(" ")
-        job, _, fence = rest.partition(" ")
+        word, job, fence = [*text.split(" "), "", ""][:3]
         if job != self.id:
             return
         if word == "granted" and self.state == "waiting":
@@ -158,8 +154,7 @@ class Job:
         )  # fmt: skip
 
     def tell(self, running_state: str, *, within: float = 0.0) -> None:
-        """Says `running` or `stopped` at once; waits up to `within` seconds until the board has taken it in: whoever is
-        about to stop could not say it again."""
+        """Says `running` or `stopped` at once; waits up to `within` seconds until the board has taken it in."""
         self.running_state, self._beat_at = running_state, 0.0
         end = time.monotonic() + within
         self.pump()
@@ -181,8 +176,7 @@ class Job:
             if self.contact.board.waits:
                 next_at = self._posted_at + PATIENCE_S
             due = max(0.0, next_at - now)
-        orphans = self._lookout.orphans.tick(now) if self._lookout else None
-        return due if orphans is None else min(due, orphans)
+        return min(due, self._lookout.tick(now)) if self._lookout else due
 
     def _take(self, answer: Answer) -> None:
         self.contact.knows(answer)
@@ -193,6 +187,8 @@ class Job:
             self._start(self._board, answer.fence)
         elif isinstance(answer, Granted):
             self._hold(answer)
+        elif isinstance(answer, Busy):
+            self.busy = answer
         elif isinstance(answer, Waiting):
             self.state, self.waiting, self.ticket = "waiting", answer, answer.ticket
             self.queued_at = answer.queued_at
@@ -259,8 +255,7 @@ class Job:
             self._take(answer)
 
     def _return(self, now: float) -> None:
-        board = self.contact.retry()
-        if board is not None:
+        if (board := self.contact.retry()) is not None:
             board.link.call("SUBSCRIBE", board.keys.wake(self.wake), board.keys.epoch)
             self._register(board)
 
@@ -273,8 +268,7 @@ class Job:
             self._beat_at = 0.0
 
     def leave(self) -> bool:
-        """Gives up the place in line, or the slot of which the answer was never heard. False: the board does not know yet,
-        so this is to be called again once there is contact, unless this process ends."""
+        """Gives up the place, or a slot whose answer was never heard. False: to be called again once there is contact."""
         self.state = "over"
         if self.known and self.contact.board is not None:
             try:

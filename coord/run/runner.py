@@ -96,7 +96,7 @@ class Runner:
         if answer.verdict == "knot":
             return self._refuse("this wait could never end: every slot is held by a job that waits for this one")
         if answer.verdict == "busy":
-            return self._refuse(f"no slot of {self.job.queue} is free ({words.holders(answer.holders)})")  # type: ignore[attr-defined]
+            return self._refuse(f"no slot of {self.job.queue} is free ({words.obstacle(self.job.busy)})")
         if self.job.state == "waiting":
             self._until = None if self.wait_s is None else time.monotonic() + self.wait_s
         return None
@@ -125,7 +125,7 @@ class Runner:
             left = self._until - time.monotonic()
             if left <= 0:
                 self.job.leave()
-                held = words.holders(self.job.waiting.holders if self.job.waiting else [])
+                held = words.obstacle(self.job.waiting)
                 return self._refuse(f"no slot of {self.job.queue} within {self.wait_s:g} s ({held})")
             due = min(due, left)
         event = self.signals.wait(min(due, 0.5 if self._watched >= 0 else 0.1))
@@ -141,8 +141,7 @@ class Runner:
         self.show.quiet()
         self.show.notice(text)
         self.job.state = "apart"
-        if self.contact.lost_at is None:
-            self.contact.lose()
+        self.contact.lose()
 
     def _taken_while_waiting(self, event: Event) -> End | None:
         if event.signo in signal.ENDING:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from coord.answers import Busy, Waiting
     from coord.run.job import Job
     from coord.run.processes import Proc
 
 
-def holders(jobs: list[dict[str, Any]]) -> str:
-    """Who holds the slots, for one line."""
+def obstacle(answer: Waiting | Busy | None) -> str:
+    """What stands in the way of a slot, for one line: who holds them, or why none is granted."""
     from coord.names import clean
 
+    if answer is None:
+        return "the server is away"
+    jobs = answer.holders
     names = [clean(str(job.get("label") or job.get("command") or job["id"])) for job in jobs[:3]]
     more = f" and {len(jobs) - 3} more" if len(jobs) > 3 else ""
-    return ("held by " + ", ".join(names) + more) if names else "the board is settling"
+    if names:
+        return "held by " + ", ".join(names) + more
+    reasons = {"settling": "the board is settling", "paused": "the scope is paused"}
+    return reasons.get(answer.cause, "no slot may be used now; `omp-coord status` shows what limits the queue")
 
 
 def cancelled(job: Job) -> str:

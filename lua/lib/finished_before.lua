@@ -1,9 +1,11 @@
--- The answer to a second end: the same token is told "released" again, another process that it is not its job.
+-- The answer to a second end: the same token is told "released" again; a late or foreign one changes nothing and is logged.
 -- @include lib/ended_reply
 local function finished_before(id, instance_, fence_)
   local ended = redis.call('HGET', ENDED, id)
-  local how = ended and cjson.decode(ended)
-  if how and how.instance ~= instance_ then return { 'notYours' } end
-  if how and how.how == 'finished' and how.fence == fence_ then return { 'released', 'alone', '' } end
-  return ended_reply(id, 'expired')
+  if not ended then return { 'unknown' } end
+  local how = cjson.decode(ended)
+  local own = how.instance == instance_
+  if own and how.how == 'finished' and how.fence == fence_ then return { 'released', 'alone', '' } end
+  event('stale_call', 'job', id, 'call', 'job_finish')
+  return own and ended_reply(id, 'expired') or { 'notYours' }
 end

@@ -4,9 +4,9 @@
 -- @include lib/policy_leave
 -- @include lib/turns
 local function job_end(id, job, how, kind, ...)
-  turns('ZREM', job)
+  local waits = turns('ZREM', job)
   job_drop(id, job, how, kind, ...)
-  turns('ZADD', job)
+  if waits then turns('ZADD', job) end
   job_pass_on(id, job)
   policy_leave(job.policy)
 end

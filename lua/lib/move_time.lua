@@ -1,5 +1,5 @@
 -- Mends time that did not go on as it should. Set back by up to a second, the clock stands; by more, everything timed
--- moves back with it. When nobody has beaten for half a lease (server stopped, machine asleep) everything moves on by that
+-- moves back with it. When nobody has beaten for half a lease (but at least a beat and a half) everything moves on by that
 -- gap, once between two beats of anybody, so that nobody lapses for what the coordinator missed.
 -- @include lib/set
 -- @include lib/shift

@@ -19,7 +19,9 @@ local function place(id, job)
   local own = 'o|' .. lane .. job.owner .. '|'
   local earlier = redis.call('ZLEXCOUNT', WAITING, '[' .. own, '(' .. own .. job.ticket)
   local rank = 0
-  for _, turn in ipairs(owner_turns(job.queue, job.owner, limits.laneOrder)) do
+  local written = board.turns
+  local known = written and written.queue == job.queue and written.owner == job.owner and written.members
+  for _, turn in ipairs(known or owner_turns(job.queue, job.owner, limits.laneOrder)) do
     if string.sub(turn, 1, #lane) == lane then rank = redis.call('ZLEXCOUNT', TURNS, '[' .. lane, '(' .. turn) end
   end
   local all = count(WAITING, 'q|' .. lane)

@@ -17,7 +17,8 @@ import pytest
 
 from coord.keys import Keys
 from coord.server import embedded, pids
-from tests.cli.place import Den, Place, den_of, finished
+from tests.cli.den import Den, den_of
+from tests.cli.place import Place, finished
 from tests.waiting import until
 
 SECONDS = float(os.environ.get("OMP_COORD_CHAOS_SECONDS", "10"))
@@ -53,7 +54,9 @@ class Soak:
         """Keeps about ten runners under way."""
         self.runners = [proc for proc in self.runners if proc.poll() is None]
         while len(self.runners) < 10:
-            words = self.dice.choice([[], [], ["--wait", "3s"], ["--time-limit", "2s"], ["--owner", "a"], ["--lane", "quick"]])
+            words = self.dice.choice(
+                [[], [], ["--wait", "3s"], ["--time-limit", "2s"], ["--owner", "a"], ["--lane", "quick"]]
+            )
             proc = self.place.run("--quiet", *words, "q", "--", "bash", "job", stdout=subprocess.DEVNULL)
             self.runners.append(proc)
             self.all.append(proc)
@@ -187,4 +190,8 @@ def test_soak(soaked: Place, what: str) -> None:
     until(lambda: not soaked.members(), "all that the jobs left behind has ended", 20)
     finished(soaked.run("q", "--", "true"), 0, 60)
     assert embedded.url(soaked.den.home)
-    until(lambda: not soaked.left() or finished(soaked.run("--quiet", "q", "--", "true"), 0) is None, "nothing is left", 20)
+    until(
+        lambda: not soaked.left() or finished(soaked.run("--quiet", "q", "--", "true"), 0) is None,
+        "nothing is left",
+        20,
+    )

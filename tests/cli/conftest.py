@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.cli.den import Den, den_of
 from tests.cli.desk import Desk
-from tests.cli.place import Den, Place, den_of
+from tests.cli.place import Place
 from tests.servers import Server, short_folder
 
 

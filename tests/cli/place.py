@@ -1,7 +1,7 @@
-"""What the tests of `omp-coord run` share: a home with an embedded server, and places in it with a scope of their own.
+"""What the tests of `omp-coord run` share: places in a den, each with a scope of its own.
 
-A place has a folder, a configuration and a command `omp-coord` on its PATH, so that tests type what a user types.
-Everything started in it carries a mark in its environment, by which all of it is found and ended afterwards.
+A place has a folder, a configuration and the den's command `omp-coord` on its PATH, so that tests type what a user
+types. Everything started in it carries a mark in its environment, by which all of it is found and ended afterwards.
 """
 
 from __future__ import annotations
@@ -10,12 +10,9 @@ import contextlib
 import json
 import os
 import re
-import shutil
-import signal
 import subprocess
-import sys
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import psutil
@@ -23,70 +20,12 @@ import psutil
 from coord.board import Board
 from coord.config.load import load
 from coord.errors import ConfigError
-from coord.home import Home
 from coord.keys import Keys
-from coord.server import embedded, pids
 from coord.wire import connect
 from tests.boards import unique_scope
+from tests.cli.den import Den
 from tests.coord.run.stage import Terminal, fresh_signals
-from tests.servers import short_folder
 from tests.waiting import until
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-NOBODY = "redis://127.0.0.1:1"
-"""A URL where nothing listens."""
-
-LAUNCHER = f"""#!{sys.executable}
-import sys
-sys.path[:0] = [{ROOT!r}, {ROOT + "/cli"!r}]
-from coord.server import decide
-decide.LOCAL_URL = {NOBODY!r}  # a server that happens to run on this machine is none of the tests' business
-{{more}}
-from omp_coord.__main__ import main
-sys.exit(main())
-"""
-
-
-class Den:
-    """A state folder of its own, and the command `omp-coord` that uses it; `more` is Python that the command runs first,
-    to set constants that no option sets."""
-
-    def __init__(self, more: str = "") -> None:
-        self.folder = short_folder()
-        self.env = {
-            "PATH": f"{self.folder}/bin:{os.environ['PATH']}",
-            "HOME": self.folder,
-            "OMP_COORD_HOME": f"{self.folder}/home",
-            "USER": "tester",
-            "LC_ALL": "C.UTF-8",
-            "TERM": "xterm",
-            "PS1": "ready> ",
-        }
-        self.home = Home.find(self.env)
-        self.places: list[Place] = []
-        self.command = f"{self.folder}/bin/omp-coord"
-        os.mkdir(f"{self.folder}/bin")
-        with open(self.command, "w", encoding="utf-8") as file:
-            file.write(LAUNCHER.format(more=more))
-        os.chmod(self.command, 0o755)
-
-    def start(self) -> str:
-        """Starts the embedded server; its URL."""
-        return embedded.start(self.home, {**os.environ, **self.env}, wait=10).url
-
-    def server_pid(self) -> int:
-        return pids.read(self.home)["server"]
-
-    def close(self) -> None:
-        for place in list(self.places):
-            place.close()  # first: a waiter starts a server that is stopped under it again
-        for name in ("server", "guard"):
-            pid = pids.read(self.home).get(name)
-            if pid is not None:
-                os.kill(pid, signal.SIGCONT)
-        embedded.stop(self.home, force=True)
-        until(lambda: not pids.read(self.home), "the embedded server and its guard are gone")
-        shutil.rmtree(self.folder)
 
 
 class Place:
@@ -353,12 +292,3 @@ def most_at_once(lines: Sequence[str]) -> int:
 def marked(work: str = ":") -> list[str]:
     """A command that writes its marks to `marks` around `work`."""
     return ["sh", "-c", f'echo "+ $OMP_COORD_JOB" >>marks; {work}; echo "- $OMP_COORD_JOB" >>marks']
-
-
-@contextlib.contextmanager
-def den_of(more: str = "") -> Iterator[Den]:
-    den = Den(more)
-    try:
-        yield den
-    finally:
-        den.close()

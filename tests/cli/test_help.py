@@ -13,7 +13,7 @@ from omp_coord import run_options
 from omp_coord.app import app
 from omp_coord.exits import Exit
 from tests.cli.desk import Desk
-from tests.cli.place import one_line
+from tests.cli.place import Place, finished, one_line
 
 
 def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -74,6 +74,13 @@ def test_run_through_typer(desk: Desk) -> None:
     """Whoever gets to `run` through typer gets the real one."""
     desk.cli("run", "--no-such", "lint", "--", "true", code=2)
     assert "put `--` before the command" in desk.cli("run", "lint", "true", code=2)[1]
+
+
+@pytest.mark.parametrize("word", ["--help", "-h"])
+def test_help_of_the_quick_road(place: Place, word: str) -> None:
+    """`run`, which does not go through typer, has the same help; behind `--` the word is the command's."""
+    assert finished(place.run(word), 0)[0].startswith("Usage: omp-coord run ")
+    assert finished(place.run("q", "--", "printf", "%s", word), 0)[0] == word
 
 
 def test_no_words_at_all(desk: Desk) -> None:

@@ -96,7 +96,15 @@ def test_other_lane_runs_beside(place: Place) -> None:
     place.expect_empty()
 
 
-ENDS = ["exit 1", "kill -9 $$", "kill -TERM $$", "kill -9 $PPID", "exec /no/such", "sleep 100", "setsid sleep 0.2 & exit 0"]
+ENDS = [
+    "exit 1",
+    "kill -9 $$",
+    "kill -TERM $$",
+    "kill -9 $PPID",
+    "exec /no/such",
+    "sleep 100",
+    "setsid sleep 0.2 & exit 0",
+]
 
 
 def test_cap_is_untouched_by_how_jobs_end(place: Place) -> None:
@@ -137,7 +145,9 @@ def test_many_ways_to_leave(place: Place) -> None:
         proc.wait(60)
     assert most_at_once(place.lines("marks")) == 1
     finished(place.run("q", "--", "true"), 0)
-    until(lambda: not place.left() or finished(place.run("q", "--", "true"), 0) and not place.left(), "nothing is left")
+    until(
+        lambda: not place.left() or (finished(place.run("q", "--", "true"), 0) and not place.left()), "nothing is left"
+    )
 
 
 def _runs(place: Place, pid: int) -> bool:

@@ -7,7 +7,8 @@ import shutil
 
 import pytest
 
-from tests.cli.place import NOBODY, Den, Place, finished, marked, most_at_once, one_line
+from tests.cli.den import NOBODY, Den
+from tests.cli.place import Place, finished, marked, most_at_once, one_line
 from tests.servers import Server, free_port, short_folder
 from tests.waiting import until
 
@@ -45,7 +46,9 @@ def test_slots_lowered_while_running(place: Place) -> None:
     place.expect_empty()
 
 
-@pytest.mark.parametrize("broken", ["{", '{"scope": "x", "queues": {"q": {"slots": 0}}}', '{"scope": "x", "queues": {"p": {"slots": 1}}}'])
+@pytest.mark.parametrize(
+    "broken", ["{", '{"scope": "x", "queues": {"q": {"slots": 0}}}', '{"scope": "x", "queues": {"p": {"slots": 1}}}']
+)
 def test_broken_while_waiting(place: Place, broken: str) -> None:
     """A file that becomes invalid while jobs wait is reported once, and the old one stays in force; mended, it counts."""
     gate = place.held()
@@ -101,7 +104,10 @@ BAD_FILES = {
     "binary": ("\x00\x01\x02", ".omp-coord.json"),
     "huge": ('{"scope": "' + "x" * (1 << 20) + '"}', "MiB"),
     "deep": ("[" * 100_000, ".omp-coord.json"),
-    "variable": ('{"scope": "x", "queues": {"q": {"slots": 1}}, "redis": {"url": "${NO_SUCH_VARIABLE}"}}', "NO_SUCH_VARIABLE"),
+    "variable": (
+        '{"scope": "x", "queues": {"q": {"slots": 1}}, "redis": {"url": "${NO_SUCH_VARIABLE}"}}',
+        "NO_SUCH_VARIABLE",
+    ),
     "bad URL": ('{"scope": "x", "queues": {"q": {"slots": 1}}, "redis": {"url": "ftp://x"}}', "ftp"),
 }
 
@@ -188,7 +194,9 @@ def test_server_that_cannot_be_used(place: Place, locked: Server, url: str, says
     assert "wrong" not in one_line(err)
 
 
-@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH\r\n", b"", b"-ERR \x1b[31mno\r\n" * 9])
+@pytest.mark.parametrize(
+    "answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH\r\n", b"", b"-ERR \x1b[31mno\r\n" * 9]
+)
 def test_port_that_speaks_something_else(place: Place, answer: bytes) -> None:
     """A port that speaks something else than Redis: the job runs, one line says so, without a traceback."""
     port = free_port()

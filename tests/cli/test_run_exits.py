@@ -7,7 +7,8 @@ import signal
 
 import pytest
 
-from tests.cli.place import NOBODY, Place, den_of, finished, one_line
+from tests.cli.den import NOBODY, den_of
+from tests.cli.place import Place, finished, one_line
 
 
 @pytest.mark.parametrize("code", [0, 1, 7, 69, 75, 124, 255])

@@ -12,7 +12,8 @@ from tests.waiting import until
 
 def test_same_queue(place: Place) -> None:
     """A run on a queue that its caller holds goes on inside that slot, at once, to any depth."""
-    script = "omp-coord run q -- omp-coord run q -- sh -c 'echo $OMP_COORD_JOB $OMP_COORD_FENCE'; echo $OMP_COORD_JOB $OMP_COORD_FENCE"
+    show = "echo $OMP_COORD_JOB $OMP_COORD_FENCE"
+    script = f"omp-coord run q -- omp-coord run q -- sh -c '{show}'; {show}"
     out, err = finished(place.run("q", "--", "sh", "-c", script), 0)
     assert err == ""
     (inner, inner_fence), (outer, outer_fence) = (line.split() for line in out.splitlines())
@@ -76,10 +77,14 @@ def test_knot(place: Place) -> None:
     first goes on."""
     place.queues(a={"slots": 1}, b={"slots": 1})
     first_gate = place.gate("first")
-    first = place.run("a", "--", "sh", "-c", f"echo up >>first.up; read x <{first_gate.name}; omp-coord run --quiet b -- echo one")
+    first = place.run(
+        "a", "--", "sh", "-c", f"echo up >>first.up; read x <{first_gate.name}; omp-coord run --quiet b -- echo one"
+    )
     until(lambda: place.read("first.up"), "the first holds a")
     second_gate = place.gate("second")
-    second = place.run("b", "--", "sh", "-c", f"echo up >>second.up; read x <{second_gate.name}; omp-coord run --quiet a -- echo two")
+    second = place.run(
+        "b", "--", "sh", "-c", f"echo up >>second.up; read x <{second_gate.name}; omp-coord run --quiet a -- echo two"
+    )
     until(lambda: place.read("second.up"), "the second holds b")
     first_gate.open()
     place.until_jobs(1, "waiting")
@@ -98,7 +103,9 @@ def test_no_knot_while_somebody_else_may_serve(place: Place) -> None:
     place.queues(a={"slots": 2}, b={"slots": 1})
     free = place.held(queue="a")
     gate = place.gate("first")
-    tied = place.run("a", "--", "sh", "-c", f"echo up >>first.up; read x <{gate.name}; omp-coord run --quiet b -- echo one")
+    tied = place.run(
+        "a", "--", "sh", "-c", f"echo up >>first.up; read x <{gate.name}; omp-coord run --quiet b -- echo one"
+    )
     until(lambda: place.read("first.up"), "it holds a")
     script = "omp-coord run --quiet a -- echo two"
     gate_b = place.gate("second")
@@ -151,9 +158,11 @@ def test_forged_environment(place: Place) -> None:
 def test_nested_after_a_flush(place: Place) -> None:
     """When the board was lost under a job, a run inside it still goes on inside its slot."""
     gate = place.gate()
-    outer = place.run("q", "--", "sh", "-c", f"echo up >>up; read x <{gate.name}; omp-coord run --quiet q -- echo inner")
+    outer = place.run(
+        "q", "--", "sh", "-c", f"echo up >>up; read x <{gate.name}; omp-coord run --quiet q -- echo inner"
+    )
     until(lambda: place.read("up"), "it runs")
-    place.redis("DEL", *[key for key in place.redis("KEYS", f"coord:{{{place.scope}}}:*")])
+    place.redis("DEL", *place.redis("KEYS", f"coord:{{{place.scope}}}:*"))
     gate.open()
     assert finished(outer, 0) == ("inner\n", "")
     place.expect_empty()

@@ -12,7 +12,8 @@ import psutil
 import pytest
 
 from coord.server import pids
-from tests.cli.place import Den, Place, den_of, finished, one_line, output
+from tests.cli.den import Den, den_of
+from tests.cli.place import Place, finished, one_line, output
 from tests.waiting import until
 
 QUICK = "from coord.run import tree; tree.Ending.__init__.__defaults__ = tree.after.__defaults__ = (0.4,)"
@@ -37,7 +38,8 @@ def test_time_limit_ends_the_whole_tree(place: Place) -> None:
     """Children in sessions of their own, double-forked, stopped, and deaf to TERM: all end at the time limit."""
     place.write("stop", "kill -STOP $$\n")
     place.write("deaf", DEAF)
-    family = "setsid sleep 301 & (sleep 302 &) ; (setsid sh -c 'sleep 303 &') ; setsid bash stop & setsid bash deaf & sleep 304"
+    family = "setsid sleep 301 & (sleep 302 &) ; (setsid sh -c 'sleep 303 &') ; "
+    family += "setsid bash stop & setsid bash deaf & sleep 304"
     running = place.run("--time-limit", "1s", "q", "--", "bash", "-c", family)
     until(lambda: place.read("up") and len(place.members()) >= 8, "the family is complete")
     _, err = finished(running, 124)

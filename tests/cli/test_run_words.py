@@ -36,7 +36,10 @@ def test_nothing_on_stdout(own_place: Place) -> None:
     gate.open()
     assert finished(waiting, 0)[0] == "x"
     assert finished(place.run("nope", "--", "true"), 2)[0] == ""
-    assert finished(place.run("--strict", "q", "--", "true", env={"OMP_COORD_REDIS_URL": "redis://127.0.0.1:1"}), 69)[0] == ""
+    assert (
+        finished(place.run("--strict", "q", "--", "true", env={"OMP_COORD_REDIS_URL": "redis://127.0.0.1:1"}), 69)[0]
+        == ""
+    )
 
 
 def test_waiting_lines_without_a_terminal(place: Place) -> None:
@@ -45,7 +48,9 @@ def test_waiting_lines_without_a_terminal(place: Place) -> None:
     waiting = place.run("q", "--", "true")
     assert waiting.stderr is not None
     line = waiting.stderr.readline()
-    assert re.fullmatch(r"omp-coord: waiting for q, place 1 · waited 0s · the holder since \d\d:\d\d:\d\d\n", line), line
+    assert re.fullmatch(r"omp-coord: waiting for q, place 1 · waited 0s · the holder since \d\d:\d\d:\d\d\n", line), (
+        line
+    )
     (job,) = place.jobs("waiting")
     beats = Keys(place.scope).leases
     first = place.redis("ZSCORE", beats, f"j|{job['id']}")
@@ -56,7 +61,16 @@ def test_waiting_lines_without_a_terminal(place: Place) -> None:
 
 @pytest.mark.parametrize(
     "label",
-    ["two\nlines", "esc \x1b[31mred\x1b]0;title\x07 \x9b1m", "émoji 🦊👩‍👩‍👧 ", "tab\there", "|%7C|%", "'; rm -rf '", "\u202eevil", "x" * 5000],
+    [
+        "two\nlines",
+        "esc \x1b[31mred\x1b]0;title\x07 \x9b1m",
+        "émoji 🦊👩‍👩‍👧 ",
+        "tab\there",
+        "|%7C|%",
+        "'; rm -rf '",
+        "\u202eevil",
+        "x" * 5000,
+    ],
 )
 def test_labels(place: Place, label: str) -> None:
     """A label may hold anything; what is stored and shown is one line without control characters, at most 200 long."""
@@ -111,7 +125,7 @@ def test_huge_command(place: Place) -> None:
     """Arguments of a megabyte in all reach the command; the board keeps 200 characters."""
     words = ["x" * 100_000] * 10
     gate = place.held()
-    waiting = place.run("--quiet", "q", "--", "sh", "-c", 'echo $#', "sh", *words)
+    waiting = place.run("--quiet", "q", "--", "sh", "-c", "echo $#", "sh", *words)
     (job,) = place.until_jobs(1, "waiting")
     assert len(job["command"]) <= 200
     gate.open()
@@ -121,7 +135,9 @@ def test_huge_command(place: Place) -> None:
 def test_command_too_long_for_the_system(place: Place) -> None:
     """A command that no system call takes is 126 with one line, and the slot is free."""
     env = {f"V{n}": "x" * 100_000 for n in range(19)}
-    proc = place.run("q", "--", "sh", "-c", 'exec omp-coord run q -- true "$(head -c 130000 /dev/zero | tr "\\0" x)"', env=env)
+    proc = place.run(
+        "q", "--", "sh", "-c", 'exec omp-coord run q -- true "$(head -c 130000 /dev/zero | tr "\\0" x)"', env=env
+    )
     assert proc.wait(30) in (0, 126)
     place.expect_empty()
 
@@ -210,7 +226,9 @@ def test_no_file(own_place: Place) -> None:
     assert "omp-coord init" in one_line(err)
     script = "omp-coord run --no-wait anything -- true; echo $?"
     # A nested run goes on inside; what comes from elsewhere finds the slot taken.
-    out, err = finished(place.run("anything", "--", "sh", "-c", f"env -u OMP_COORD_JOB sh -c '{script}' 2>/dev/null"), 0)
+    out, err = finished(
+        place.run("anything", "--", "sh", "-c", f"env -u OMP_COORD_JOB sh -c '{script}' 2>/dev/null"), 0
+    )
     assert (out, err) == ("75\n", "")
 
 

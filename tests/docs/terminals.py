@@ -44,6 +44,7 @@ class Window:
         """Types a line, or a key (`^C`). A remark is not typed: it goes on with what came already."""
         if line == "^C":
             self.terminal.type("\x03")
+            until(lambda: self.idle, f"the prompt after {line}", PATIENCE_S)
         elif not line.startswith("#"):
             until(lambda: self.idle, f"the prompt before `{line}` ({self.text!r})", PATIENCE_S)
             self.terminal.seen = ""

@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 
 from coord import names
+from coord.config.validate import validate
 from tests.docs.pages import PAGES, ROOT, anchors, blocks, prose, read
 
 LINK = re.compile(r"\[[^]]*\]\(([^)\s]+)\)")
@@ -94,6 +95,15 @@ def test_readme_leads_with_two_commands() -> None:
     """The first thing to type is `make run`, then `make test`."""
     first = next(text for language, text in blocks("README.md") if language == "sh")
     assert [line.split("#")[0].strip() for line in first.splitlines()] == ["make run", "make test"]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/python.md"])
+def test_configurations_that_are_shown_are_valid(page: str) -> None:
+    """What a page shows as a configuration can be copied."""
+    shown = [text for language, text in blocks(page) if language == "jsonc"]
+    assert shown
+    for text in shown:
+        validate(page, text.encode())
 
 
 def redactions() -> list[tuple[str, str]]:

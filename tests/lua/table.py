@@ -53,6 +53,13 @@ class After:
         """Nothing on the board is other than before."""
         assert (self._seen.board() == self._before.board()) == wanted
 
+    def stale(self, wanted: bool) -> None:
+        """Nothing but the log is other than before, and that has the stale call."""
+        assert wanted
+        self.events("stale_call")
+        before, after = self._before.board(), self._seen.board()
+        assert {**before, "EVENTS": None} == {**after, "EVENTS": None}
+
     def seats(self, wanted: str) -> None:
         """Who holds a slot of queue q, by ticket."""
         assert self._seen.ids(self._seen.running, "q") == wanted.split()

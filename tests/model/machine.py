@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from tests.model import strategies as some
+from tests.model.home import go_home
 from tests.model.runner import Runner
-from tests.model.things import WAITS
 from tests.model.world import World
 
 _scopes = itertools.count()
@@ -58,13 +58,23 @@ class Machine(RuleBasedStateMachine):
     # --- runners
 
     @rule(pick=some.anyone, owner=st.sampled_from("xyz"), machine=some.machines, wait=some.waits,
-          limit=st.sampled_from((None, None, 5000)), deaf=some.rarely, lost=some.rarely, count=st.integers(1, 3))  # fmt: skip
+          limit=st.sampled_from((None, None, 5000)), deaf=some.rarely, lost=some.rarely, count=st.integers(1, 5),
+          step=st.integers(0, 2))  # fmt: skip
     def come(
-        self, pick: int, owner: str, machine: str, wait: bool, limit: int | None, deaf: bool, lost: bool, count: int
+        self,
+        pick: int,
+        owner: str,
+        machine: str,
+        wait: bool,
+        limit: int | None,
+        deaf: bool,
+        lost: bool,
+        count: int,
+        step: int,
     ) -> None:
         """Runners ask for slots; an answer may be lost."""
-        for _ in range(count):
-            self._comes(pick, owner, machine, None, wait, limit, deaf, lost)
+        for i in range(count):
+            self._comes(pick + i * step, owner, machine, None, wait, limit, deaf, lost)
 
     @precondition(lambda self: self.any_in("running"))
     @rule(pick=some.anyone, above=some.anyone, wait=st.booleans(), deaf=some.rarely, lost=some.rarely)
@@ -236,6 +246,12 @@ class Machine(RuleBasedStateMachine):
     def sweeps(self, machine: str) -> None:
         self.w.sweep(machine)
 
+    @precondition(lambda self: self.w.model.jobs)
+    @rule()
+    def is_read(self) -> None:
+        """Somebody looks at the whole board."""
+        self.w.read()
+
     # --- time, load, accidents
 
     @precondition(lambda self: self.w.model.jobs)
@@ -279,29 +295,5 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def everybody_goes_home(self) -> None:
         """Whoever lives gets its turn in the end, and an empty board is left."""
-        w = self.w
         self.calm = 0
-        w.clock.step(4000)
-        for runner in w.runners:
-            w.listen(runner.id, runner.alive and runner.id in w.model.jobs)
-        w.vouches["m1"] = [
-            runner.seen("gone") for runner in w.runners if not runner.alive and runner.id in w.model.jobs
-        ]
-        for machine, board in w.boards.items():
-            board._common["load"] = 0
-            w.sweep(machine)
-        for _ in range(2 * len(w.model.jobs) + 2):
-            for runner in w.runners:
-                self._step_home(runner)
-        assert not w.model.jobs, f"these never got their turn: {w.model.jobs}"
-
-    def _step_home(self, runner: Runner) -> None:
-        job = self.w.model.jobs.get(runner.id)
-        if job is None or not runner.alive:
-            return
-        if job.state in WAITS:
-            self.w.beat(runner)
-        elif job.state == "granted":
-            self.w.start(runner, job.fence)
-        else:
-            self.w.finish(runner, job.fence)
+        go_home(self.w)

@@ -16,7 +16,9 @@ def replay(events: list[dict[str, str]]) -> Jobs:
 
 
 def _nothing(jobs: Jobs, event: dict[str, str]) -> None:
-    assert event["type"] in ("board_made", "board_settled", "policy_registered", "job_kill_asked"), event["type"]
+    assert event["type"] in ("board_made", "board_settled", "policy_registered", "job_kill_asked", "stale_call"), event[
+        "type"
+    ]
 
 
 def _queued(jobs: Jobs, event: dict[str, str]) -> None:

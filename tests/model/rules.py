@@ -77,7 +77,7 @@ class Rules:
             return
         self.now = max(clock, self.last_op)
         gap = self.now - self.last_beat
-        if gap > self.lease / 2 and self.moved_at <= self.last_beat:
+        if gap > max(self.lease / 2, 3000) and self.moved_at <= self.last_beat:
             self._shift(gap)
             self.moved_at = self.now
 

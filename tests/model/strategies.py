@@ -17,7 +17,7 @@ mistakes = st.sampled_from(("",) * 5 + ("pid", "start", "instance"))
 sleeps = st.sampled_from((60_000, 1_000_000, 3_600_000, 30_000_000))
 
 _lanes = st.fixed_dictionaries(
-    {"priority": st.integers(-1, 2), "reserved": st.integers(0, 1)}, optional={"max": st.integers(1, 2)}
+    {"priority": st.sampled_from((0, 0, 0, 1, -1)), "reserved": st.integers(0, 1)}, optional={"max": st.integers(1, 2)}
 )
 _caps = st.lists(st.tuples(st.sampled_from((2, 4)), st.integers(0, 2)).map(list), min_size=1, max_size=2)
 _queues = st.fixed_dictionaries(

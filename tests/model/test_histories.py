@@ -183,3 +183,27 @@ def test_an_ended_job_is_released_by_its_own_token_only(server: Server) -> None:
         for fence, who in ((job.fence, None), (job.fence, None), (1, None), (job.fence, "other"))
     ]
     assert told == ["released", "released", "expired", "notYours"]
+
+
+def test_lanes_of_one_priority_are_one_line(server: Server) -> None:
+    """Between lanes of one priority the earliest ticket is served first, whatever the lanes' names."""
+    w = world(server, p=says(q={"slots": 1, "lanes": {"a": {"priority": 0}, "z": {"priority": 0}}}))
+    ends = comes(w, "holder")
+    line = [comes(w, f"job{lane}", lane=lane) for lane in ("z", "default", "a")]
+    for next_one in line:
+        w.finish(ends, ends.fence)
+        assert w.model.jobs[next_one.id].state == "granted"
+        w.start(next_one, w.model.jobs[next_one.id].fence)
+        ends = next_one
+
+
+def test_fair_share_holds_across_lanes(server: Server) -> None:
+    """Under fair share the owner with fewer running jobs comes first, also from another lane
+    of the same priority and when it was served last."""
+    w = world(server, p=says(q={"slots": 2, "order": "fair-share", "lanes": {"a": {"priority": 0}}}))
+    comes(w, "runs", owner="x")
+    ends = comes(w, "first", owner="y")
+    comes(w, "more", owner="x")
+    comes(w, "late", owner="y", lane="a")
+    w.finish(ends, ends.fence)
+    assert w.model.jobs["late"].state == "granted"

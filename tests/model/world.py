@@ -16,7 +16,7 @@ from tests.boards import Clock, timed_board
 from tests.model import checks, disk
 from tests.model.model import Model, Verdict
 from tests.model.picture import Picture, expected
-from tests.model.rules import TOMBSTONE_KEPT
+from tests.model.rules import BEAT_AND_A_HALF, TOMBSTONE_KEPT
 from tests.model.runner import Runner, token
 from tests.model.things import Call
 
@@ -160,6 +160,23 @@ class World:
 
     def sweep(self, machine: str) -> Answer:
         return self.both("sweep", machine, self.model.sweep, lambda board: board.board_sweep())
+
+    def read(self) -> None:
+        """`board_read` shows what the model has, and changes nothing."""
+        fields, model = self.board.board_read().fields, self.model
+        if not model.epoch:
+            return
+        late = self.clock.ms + max(0, model.lease - BEAT_AND_A_HALF)
+        assert set(fields["late"].split()) == {job.id for job in model.jobs.values() if job.lease <= late}
+        assert {job["id"] for job in json.loads(fields["jobs"])} == set(model.jobs)
+        order = fields["order"].split()
+        assert sorted(order) == sorted(job.id for job in model.jobs.values() if job.state == "waiting")
+        for queue in {job.queue for job in model.jobs.values()}:
+            terms = model.terms(queue)
+            if terms is not None and terms["order"] == "fifo":
+                line = [(-terms["lanes"][job.lane]["priority"], job.ticket, job.id) for job in model.waiting(queue)]
+                assert [id for id in order if model.jobs[id].queue == queue] == [id for *_, id in sorted(line)]
+        assert Picture(self.board).plain() == self.picture.plain()
 
     def enqueue(self, runner: Runner, lost: bool = False) -> Answer:
         content = self.policies[runner.policy]

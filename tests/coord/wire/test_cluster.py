@@ -112,7 +112,9 @@ def hand_over(home: Home, url: str) -> None:
         assert waiter.fence > first
         waiter.leave.set()
         waiter.join(10)
-    jobs = [event for event in told(url, scope) if str(event).startswith("job_")]
+    *events, left = told(url, scope)
+    assert left == 0
+    jobs = [event for event in events if str(event).startswith("job_")]
     first_and_second = ["job_queued", "job_started", "job_queued", "job_finished"]
     assert jobs == [*first_and_second, "job_granted", "job_started", "job_finished"]
 

@@ -1,0 +1,81 @@
+"""The server hangs: `omp-coord run` loses some seconds to it, never its command, its code or the user's patience."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.den import Den
+from tests.cli.place import Place, finished, one_line, output
+from tests.servers import Server, short_folder
+from tests.waiting import until
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server that is asked for by name."""
+    folder = short_folder()
+    with Server("valkey9", folder) as server:
+        yield server
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+@pytest.mark.parametrize("embedded", [False, True])
+def test_hanging_server_at_the_end(own_den: Den, server: Server, embedded: bool, lost: bool) -> None:
+    """A server that hangs does not delay the end of a job by more than 3 s, whether that was noticed before or not."""
+    place = Place(own_den, None if embedded else server.url)
+    gate = place.held()
+    running = place.started[0]
+    pid = own_den.server_pid() if embedded else server.pid
+    os.kill(pid, signal.SIGSTOP)
+    begin = time.monotonic()
+    until(lambda: not lost or time.monotonic() - begin > 6, "the server has been missed", 20)
+    begin = time.monotonic()
+    gate.open()
+    assert finished(running, 0)[0] == ""
+    took = time.monotonic() - begin
+    os.kill(pid, signal.SIGCONT)
+    place.close()
+    assert took < 3.3
+
+
+@pytest.mark.parametrize("signo", [signal.SIGINT, signal.SIGTERM])
+def test_hanging_server_while_waiting(own_place: Place, signo: int) -> None:
+    """A waiter whose server hangs is ended by a signal within 3 s; nothing of it is left when the server goes on."""
+    place = own_place
+    gate = place.held()
+    waiting = place.run("--quiet", "q", "--", "true")
+    place.until_jobs(1, "waiting")
+    os.kill(place.den.server_pid(), signal.SIGSTOP)
+    begin = time.monotonic()
+    waiting.send_signal(signo)
+    output(waiting)
+    assert time.monotonic() - begin < 3.3
+    assert waiting.returncode == -signo
+    os.kill(place.den.server_pid(), signal.SIGCONT)
+    gate.open()
+    finished(place.run("q", "--", "true"), 0)
+    place.expect_empty()
+
+
+@pytest.mark.parametrize("embedded", [False, True])
+def test_hanging_server_at_the_start(own_den: Den, server: Server, embedded: bool) -> None:
+    """With a server that hangs a job runs uncoordinated after some seconds, and says so in one line."""
+    place = Place(own_den, None if embedded else server.url)
+    finished(place.run("q", "--", "true"), 0)
+    pid = own_den.server_pid() if embedded else server.pid
+    os.kill(pid, signal.SIGSTOP)
+    begin = time.monotonic()
+    out, err = finished(place.run("q", "--", "echo", "ran"), 0)
+    took = time.monotonic() - begin
+    os.kill(pid, signal.SIGCONT)
+    place.close()
+    assert out == "ran\n"
+    assert one_line(err).endswith("running without coordination")
+    assert took < 5.5

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from coord.home import Home
+from coord.server import decide, embedded
+from tests.coord.desk import Desk
+from tests.servers import Server, free_port, short_folder
+
+
+@pytest.fixture(scope="session")
+def one_server() -> Iterator[Server]:
+    """One server for all that does not depend on its kind."""
+    folder = short_folder()
+    try:
+        with Server("valkey9", folder) as running:
+            yield running
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def own_server() -> Iterator[Server]:
+    """A server of the test's own, which may do to it what it wants."""
+    folder = short_folder()
+    with Server("valkey9", folder) as running:
+        yield running
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def folder() -> Iterator[str]:
+    path = short_folder()
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def desk(one_server: Server, folder: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """A folder and a board for Python programs."""
+    desk = Desk(folder, monkeypatch, one_server.url)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def own_desk(own_server: Server, folder: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """The same on a server of its own."""
+    desk = Desk(folder, monkeypatch, own_server.url)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def embedded_desk(folder: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """The same with an embedded server, which is started on first need."""
+    monkeypatch.setattr(decide, "LOCAL_URL", f"redis://127.0.0.1:{free_port()}")
+    desk = Desk(folder, monkeypatch)
+    yield desk
+    desk.close()
+    embedded.stop(Home.find({"OMP_COORD_HOME": folder + "/home"}), force=True)
