@@ -182,7 +182,7 @@ def _is_news(entry: dict[str, Any], known: dict[str, Any], now: int) -> bool:
         return bool(known["state"] != "orphaned" or known.get("pids") != entry["pids"])
     if entry["is"] == "bridgeless":
         since = known.get("bridgeLostAt")
-        return since is None or now - since >= BRIDGELESS_MS
+        return since is None or not 0 <= now - since < BRIDGELESS_MS
     return bool(entry["is"] == "gone")
 
 

@@ -8,15 +8,14 @@ local by, label, reason,
   machine, epoch, fresh, single, channel, user, load, vouch = unpack(ARGV)
 -- @include lib/open
 
-local held = cjson.decode(redis.call('HGET', PAUSE, 'held') or '{}')
 for _, member in ipairs(redis.call('ZRANGE', HOLDS, 0, -1)) do
   local at = redis.call('ZSCORE', DEADLINES, 'hold|' .. member)
-  if at then held[member] = at - board.now end
+  if at then redis.call('HSET', PAUSE, 'hold|' .. member, string.format('%d', at - board.now)) end
   redis.call('ZREM', DEADLINES, 'hold|' .. member)
 end
 redis.call('HSETNX', PAUSE, 'since', board.at)
 redis.call('HDEL', PAUSE, 'label', 'reason')
-redis.call('HSET', PAUSE, 'by', by, 'held', cjson.encode(held))
+redis.call('HSET', PAUSE, 'by', by)
 if label ~= '' then redis.call('HSET', PAUSE, 'label', label) end
 if reason ~= '' then redis.call('HSET', PAUSE, 'reason', reason) end
 event('paused', 'by', by, 'label', label, 'reason', reason)

@@ -9,13 +9,14 @@ local by, label,
 -- @include lib/open
 
 -- @include lib/touch
-local before = redis.call('HGET', PAUSE, 'held')
+local before = board.paused
 if before then
+  for _, member in ipairs(redis.call('ZRANGE', HOLDS, 0, -1)) do
+    local left = redis.call('HGET', PAUSE, 'hold|' .. member)
+    if left then redis.call('ZADD', DEADLINES, board.now + left, 'hold|' .. member) end
+  end
   redis.call('DEL', PAUSE)
   board.paused = false
-  for member, left in pairs(cjson.decode(before)) do
-    if redis.call('ZSCORE', HOLDS, member) then redis.call('ZADD', DEADLINES, board.now + left, 'hold|' .. member) end
-  end
   event('resumed', 'by', by, 'label', label)
   for _, name in ipairs(redis.call('HKEYS', LIMITS)) do touch(name) end
 end

@@ -27,14 +27,21 @@ if not known then
 elseif known.process.instance ~= instance then
   reply = { 'notYours' }
 else
+  -- @include lib/line_touch
   -- @include lib/promote_pools
   -- @include lib/session_picture
-  if redis.call('ZADD', LEASES, board.now + board.lease, 's|' .. session) == 0 then set('lastBeat', board.at) end
+  if known.bridgeLostAt then
+    known.bridgeLostAt = nil
+    redis.call('HSET', SESSIONS, session, cjson.encode(known))
+  end
   if policy ~= '' and policy ~= known.policy then
     -- @include lib/session_policy
     session_policy(session, known, policy, policy_json)
+    -- @include lib/promote
+    promote()
   end
-  for pool in pairs(board.limits) do if string.sub(pool, 1, 2) == 'p|' then board.pools[string.sub(pool, 3)] = true end end
+  if redis.call('ZADD', LEASES, board.now + board.lease, 's|' .. session) == 0 then set('lastBeat', board.at) end
+  line_touch(session)
   promote_pools()
   reply = session_picture(session, known, agents)
 end

@@ -1,7 +1,8 @@
 -- May this session start an agent? slot: the id of the place that it would take; parent_kind: main or sub; key: the
 -- agent's id if it is known, else ""; invocation: task or eval.
 --
--- approved pool used cap unqueued allowance why   a slot waits for the start; pool "": counted, not capped
+-- approved pool used cap unqueued allowance why   a slot waits for the start; used: the pool's slots before this one; pool "":
+--                                            counted, not capped; unqueued: "eval" or ""
 -- refused cause pool used cap place holders allowed allowance why   cause: full, held, paused, load, policy, settling, nestedType,
 --                                            nestedFull; place: in line, 1 = next, "" none; holders: JSON [{label, n}]
 -- unknown                                    the board does not know the session: join again

@@ -65,7 +65,7 @@ def letters(ctx: typer.Context, incomplete: str) -> list[str]:
     found: list[str] = []
     with _quietly():
         found = [one["label"] for one in _reading(ctx, _settings(ctx)).sessions.values()]
-    return [name for name in found if name.isalpha() and name.isascii() and name.startswith(incomplete.upper())]
+    return [name for name in found if name.isalpha() and name.isascii() and name.startswith(incomplete)]
 
 
 def _settings(ctx: typer.Context) -> Settings:

@@ -86,6 +86,8 @@ class AgentCalls:
             "agent_started", slot=entry["slot"], agent=entry["id"], parent=parent["id"], parent_kind=parent["kind"],
             type=entry["type"], unqueued=entry["unqueued"],
         )  # fmt: skip
+        if answer is not None and not answer.fields["unqueued"]:
+            self._mirror.approved(entry["id"])
         if answer is None or answer.fields["overBy"] == "0":
             return None
         what = f"{clean(entry['type'])[:60]} {clean(entry['id'])[:60]} started without asking"

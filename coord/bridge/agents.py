@@ -37,9 +37,14 @@ class Mirror:
             "type": agent["type"].lower(),
             "parent": {"id": parent["id"], "kind": kind_of(parent)},
             "slot": known.get("slot") or os.urandom(8).hex(),
-            "unqueued": "eval" if agent["id"] in self._evals else "revived",
+            "unqueued": "eval" if agent["id"] in self._evals else known.get("unqueued", "revived"),
         }
         return entry
+
+    def approved(self, id: str) -> None:
+        """It went through the host's queue: it comes back as such when the board was lost."""
+        if id in self._runs:
+            self._runs[id]["unqueued"] = "none"
 
     def ended(self, id: str) -> None:
         self._runs.pop(id, None)

@@ -125,7 +125,8 @@ class Session:
                 return None
             try:
                 if board.waits:
-                    self._beat_at = 0.0  # its answer is dropped by the next call
+                    # The beat's answer is dropped by this call. Not at once again: in a row of calls each would drop one.
+                    self._beat_at = time.monotonic() + SOON_S
                 answer = board.call(verb, session=self.id, **values)
                 if answer.verdict == "unknown":
                     self._join(board)

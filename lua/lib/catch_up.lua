@@ -15,6 +15,9 @@ local function catch_up()
   if settle > 0 and not board.settling then
     set('settleUntil', '0')
     event('board_settled')
+  end
+  -- A lease that was moved on may be of somebody who was passed over as lapsed.
+  if (settle > 0 and not board.settling) or board.gap > 0 then
     for _, name in ipairs(redis.call('HKEYS', LIMITS)) do touch(name) end
   end
   for _, seen in ipairs(vouch ~= '' and cjson.decode(vouch) or {}) do vouched(seen) end

@@ -1,5 +1,5 @@
--- Ends a session: nothing of it stays but its tombstone. Agents that were mid-run stand in the event, so that they can be
--- revived; `ended` true (the host's conversation was switched) records them as ended instead.
+-- Ends a session: nothing of it stays but its tombstone. Its ending slots are settled. Agents that were mid-run stand in
+-- the event, so that they can be revived; `ended` true (the host's conversation was switched) records them as ended instead.
 -- @include lib/line_leave
 -- @include lib/policy_leave
 -- @include lib/slot_end
@@ -8,9 +8,15 @@
 local function session_end(id, session, how, ended)
   local mid_run = {}
   for _, one in ipairs(slots_of(id)) do
-    if ended then slot_end(one.id, one.slot, how.how) else slot_drop(one.id, one.slot) end
-    if not ended and one.slot.state ~= 'starting' then
-      mid_run[#mid_run + 1] = { id = one.slot.agent, type = one.slot.type, startedAt = one.slot.since }
+    if one.slot.state == 'ending' then
+      slot_end(one.id, one.slot, 'ended')
+    elseif one.slot.state == 'running' and ended then
+      slot_end(one.id, one.slot, how.how)
+    else
+      slot_drop(one.id, one.slot)
+      if one.slot.state == 'running' then
+        mid_run[#mid_run + 1] = { id = one.slot.agent, type = one.slot.type, startedAt = one.slot.since }
+      end
     end
   end
   for _, member in ipairs(redis.call('ZRANGEBYLEX', LINE, '[s|' .. id .. '|', '(s|' .. id .. '|\255')) do

@@ -1,6 +1,7 @@
 -- What a session must know at its beat: holds and places, the pools of its file, the pause, its allowance, how many jobs
 -- wait, whom it waits for, and whether the board has other agents than really run.
 -- @include lib/allowance
+-- @include lib/before
 -- @include lib/line_place
 -- @include lib/line_watch
 -- @include lib/pause_read
@@ -23,7 +24,7 @@ local function session_picture(id, record, agents_hash)
   for _, one in ipairs(slots_of(id)) do
     if one.slot.state == 'running' then running[#running + 1] = one.slot.agent end
   end
-  table.sort(running)
+  table.sort(running, before)
   local allowed, why = allowance(id, record)
   local function list(values) return #values > 0 and cjson.encode(values) or '[]' end
   return { 'alive', 'label', record.label, 'holds', list(holds), 'line', list(line), 'pools', list(pools),

@@ -7,7 +7,8 @@ local function slot_of_start(session, agent)
     local slot = one.slot
     if slot.agent == agent.id and slot.state ~= 'starting' then return one end
     if slot.state == 'starting' and slot.agent == agent.id then by_id = by_id or one end
-    if slot.state == 'starting' and slot.parent == agent.parent and slot.type == agent.type then by_parent = by_parent or one end
+    local alike = slot.parent == agent.parent and string.lower(slot.type) == string.lower(agent.type)
+    if slot.state == 'starting' and alike then by_parent = by_parent or one end
   end
   return by_id or by_parent
 end

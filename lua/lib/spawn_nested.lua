@@ -1,10 +1,9 @@
--- The nested rules: a subagent may start only some types, and only so many at once; its own ending ones are settled first.
--- @include lib/matches
+-- How many agents a subagent may have at once: 'nestedFull' when it has them; its own ending ones are settled first, oldest
+-- first, as many as needed.
 -- @include lib/slot_end
 -- @include lib/slots_of
 local function spawn_nested(rules)
-  local nested = rules.nested or {}
-  if not matches(type, nested.types) then return 'nestedType' end
+  local most = rules.nested.maxRunningPerParent or 1
   local live, ending = 0, {}
   for _, one in ipairs(slots_of(session)) do
     if one.slot.parent == parent then
@@ -13,9 +12,9 @@ local function spawn_nested(rules)
     end
   end
   for _, one in ipairs(ending) do
-    if live < (nested.maxRunningPerParent or 1) then break end
+    if live < most then break end
     slot_end(one.id, one.slot, 'ended')
     live = live - 1
   end
-  if live >= (nested.maxRunningPerParent or 1) then return 'nestedFull' end
+  if live >= most then return 'nestedFull' end
 end

@@ -9,7 +9,6 @@
 local function spawn_pool(pool)
   local effective, used, held = pool_of(pool)
   local own = redis.call('ZSCORE', HOLDS, pool .. '|' .. session) and 1 or 0
-  if board.settling then return 'settling', line_place(pool, line_join(pool, session)) end
   for _, one in ipairs(slots_of(session)) do
     if effective - used - (held - own) > 0 then break end
     if one.slot.pool == pool and one.slot.state == 'ending' then

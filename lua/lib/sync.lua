@@ -19,9 +19,6 @@ local function sync(id, record, agents)
         slot.absent = true
         slot_put(one.id, slot)
       end
-    elseif slot.absent and runs[slot.agent] then
-      slot.absent = nil
-      slot_put(one.id, slot)
     end
   end
 end

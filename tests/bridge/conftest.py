@@ -11,7 +11,8 @@ import pytest
 from coord.board import Board
 from coord.wire import connect
 from tests.bridge.host import Host
-from tests.cli.place import Den, Place, den_of
+from tests.cli.den import Den, den_of
+from tests.cli.place import Place
 from tests.servers import Server, short_folder
 
 POOL = {"work": {"cap": 2}}

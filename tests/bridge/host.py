@@ -15,6 +15,8 @@ from typing import Any
 from tests.cli.place import Place
 from tests.waiting import until
 
+GONE_S = 2.5
+"""A bridge is gone within a second; a busy machine may add to that. Whoever waited for a server would take over 3 s."""
 MAIN = {"id": "Main", "kind": "main"}
 Message = dict[str, Any]
 
@@ -101,7 +103,8 @@ class Host:
 
     def answer(self, id: Any) -> Message:
         """The whole answer to a request."""
-        return until(lambda: next((one for one in self.seen if one.get("id", self) == id), None), f"an answer to {id}", 20)
+        wanted = f"an answer to {id}"
+        return until(lambda: [one for one in self.seen if one.get("id", self) == id], wanted, 20)[0]
 
     def call(self, method: str, **params: Any) -> Any:
         """The result of a request."""
@@ -147,10 +150,14 @@ class Host:
 
     def until_told(self, method: str, part: str = "", timeout: float = 20) -> Message:
         """The first notification of a method in which `part` stands."""
-        return until(
-            lambda: next((one for one in self.told(method) if part in json.dumps(one, ensure_ascii=False)), None),
-            f"{method} with {part!r} in {self.told(method)}", timeout,
-        )  # fmt: skip
+
+        def found() -> list[Message]:
+            return [one for one in self.told(method) if part in json.dumps(one, ensure_ascii=False)]
+
+        return until(found, f"{method} with {part!r} is told", timeout)[0]
 
     def until_footer(self, text: str, timeout: float = 20) -> None:
-        until(lambda: (self.told("footer") or [{"text": ""}])[-1]["text"] == text, f"the footer {text}", timeout)
+        try:
+            until(lambda: (self.told("footer") or [{"text": ""}])[-1]["text"] == text, f"the footer {text}", timeout)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; there were {self.told('footer')[-3:]}") from None

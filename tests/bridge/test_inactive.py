@@ -6,9 +6,10 @@ import json
 import os
 from collections.abc import Callable
 
-from tests.bridge.host import Host, running
+from tests.bridge.host import GONE_S, Host, running
 from tests.bridge.test_sessions import sessions, slots
-from tests.cli.place import NOBODY, Place
+from tests.cli.den import NOBODY
+from tests.cli.place import Place
 from tests.servers import Server, short_folder
 
 Hosts = Callable[..., Host]
@@ -70,7 +71,7 @@ def test_switched_off(host: Hosts, place: Place) -> None:
     result = it.open()
     assert (result["active"], result["code"]) == (False, "off")
     works_apart(it)
-    assert it.end_input() < 1
+    assert it.end_input() < GONE_S
     assert sessions(place) == {}
 
 
@@ -101,7 +102,7 @@ def test_no_server(host: Hosts) -> None:
     it.until_footer("coord offline")
     works_apart(it)
     assert "noServer" in it.call("slash.run", args="pause")["text"]
-    assert it.end_input() < 1
+    assert it.end_input() < GONE_S
 
 
 def test_a_server_that_comes_later(place: Place) -> None:
@@ -114,7 +115,7 @@ def test_a_server_that_comes_later(place: Place) -> None:
     with Server("redis7", folder) as server:
         assert server.url == url
         assert it.until_told("joined")["footer"] == "coord A · work 1/2"
-        assert it.end_input() < 1
+        assert it.end_input() < GONE_S
 
 
 def test_a_file_that_goes_away_changes_nothing(host: Hosts, place: Place) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.bridge.host import MAIN, Host
+from tests.bridge.host import GONE_S, MAIN, Host
 from tests.waiting import until
 
 Hosts = Callable[..., Host]
@@ -59,13 +59,9 @@ def test_methods_and_parameters(host: Hosts) -> None:
     it = host(opened=False)
     for method in ("nix", "command.check", "fleet.status", ""):
         assert it.code(method) == -32601
-    for method, params in {
-        "spawn.request": {"parent": MAIN, "type": "task"},
-        "agents.sync": {"agents": []},
-        "session.close": {"reason": "exit"},
-        "slash.run": {"args": ""},
-    }.items():
-        assert it.code(method, **params) == -32001
+    assert it.code("spawn.request", parent=MAIN, type="task") == -32001
+    assert it.code("agents.sync", agents=[]) == -32001
+    assert it.code("session.close") == -32001
     it.open()
     assert it.code("session.close", reason="because") == -32602
 
@@ -148,6 +144,26 @@ def test_a_slow_answer_delays_no_spawn(host: Hosts) -> None:
     assert it.place.scope in it.answer(slow)["result"]["text"]
 
 
+def test_the_board_for_agents_and_people(host: Hosts) -> None:
+    """The tool and `/coord` show what `omp-coord status` and `omp-coord agents` print, and say whether spawns wait now."""
+    it = host()
+    it.run("W0")
+    for text, shown in (
+        (it.call("tool.call", agent="W0", name="coord_status", args={})["text"], "Session"),
+        (it.call("slash.run", args="")["text"], "Session"),
+        (it.call("slash.run", args=" agents ")["text"], "W0"),
+    ):
+        first, _, rest = text.partition("\n\n")
+        assert first == "This is session A; spawns over the cap wait and start by themselves (2 may run now)."
+        assert shown in rest
+        assert "\x1b" not in rest
+    assert "`/coord pause`" in it.call("slash.run", args="help")["text"]
+    assert "There is no `/coord nix`." in it.call("slash.run", args="nix")["text"]
+    assert it.code("tool.call", agent="W0", name="coord_nix") == -32602
+    items = it.call("slash.complete", prefix="leave w")["items"]
+    assert items == [{"value": "leave work", "label": "work", "description": "this pool's line"}]
+
+
 def test_nothing_but_protocol_on_stdout(host: Hosts) -> None:
     """Every line of a life with errors, notices and a server that starts is one JSON-RPC object."""
     it = host(opened=False, OMP_COORD_REDIS_URL="")
@@ -166,7 +182,7 @@ def test_the_end_of_input_ends_it_within_a_second(host: Hosts) -> None:
     """It leaves the board, exits 0, and also carries out a last line that has no end."""
     it = host()
     it.write(b'{"id": "last", "method": "slash.complete", "params": {"prefix": "pa"}}')
-    assert it.end_input() < 1
+    assert it.end_input() < GONE_S
     assert it.answer("last")["result"]["items"][0]["value"] == "pause"
     assert it.place.events("session_left")[-1]["reason"] == "exit"
 
@@ -187,7 +203,7 @@ def test_it_does_not_outlive_its_host_when_the_server_hangs(host: Hosts) -> None
     os.kill(pid, signal.SIGSTOP)
     try:
         it.send("spawn.request", parent=MAIN, type="task")
-        assert it.end_input() < 1.2
+        assert it.end_input() < GONE_S
     finally:
         os.kill(pid, signal.SIGCONT)
 
@@ -207,4 +223,3 @@ def test_the_log_is_private_and_small(host: Hosts) -> None:
         text = file.read()
     assert it.session in text
     assert "secret-reason" not in text
-

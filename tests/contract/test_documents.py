@@ -63,7 +63,9 @@ def test_the_fields_of_meta_are_those_that_the_scripts_write() -> None:
     assert set(first_cells("Fields of `meta`")) == written | asked
 
 
-ABOUT_AGENTS = re.compile(r"^(?!lib/job_).*(session|agent|spawn|slot|pool|line_|hold_|lib/start$|lib/sync$|lib/letter$)")
+ABOUT_AGENTS = re.compile(
+    r"^(?!lib/job_).*(session|agent|spawn|slot|pool|line_|hold_|lib/start$|lib/sync$|lib/letter$)"
+)
 """Files that have records of sessions and of agents' slots in hand, none of jobs."""
 
 
@@ -92,7 +94,7 @@ def test_the_fields_of_a_session_are_those_that_the_scripts_write() -> None:
 def test_the_fields_of_a_slot_are_those_that_the_scripts_use() -> None:
     """The table of a slot names what scripts write into its record or read from it, and its states."""
     text = code(of_jobs=False)
-    made = set(re.findall(r"(\w+) = ", text.split("slot_put(slot, { ")[1].split("}")[0]))
+    made = set(re.findall(r"(\w+) = ", headers.source("lib/spawn_seat").split("= { ")[1].split("}")[0]))
     used = set(re.findall(r"\bslot\.(\w+)", text)) | made
     assert set(first_cells("Fields of a slot")) == used
     states = set(re.findall(r"\bstate [~=]= '(\w+)'", text)) | set(re.findall(r"\bstate = '(\w+)'", text))
