@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.place import NOBODY, ROOT, Den, den_of
+from tests.cli.den import NOBODY, ROOT, Den, den_of
 
 PYTHON = f"""#!{sys.executable}
 import runpy, sys
