@@ -35,7 +35,13 @@ def main() -> None:
 def measured(place: Place, number: int, rounds: int) -> Figure:
     """A row, with the machine's state around it on stderr: a figure from a busy machine is to be taken again."""
     before, begun = calibration_ms(), time.monotonic()
-    figure = ROWS[number - 1](place, rounds)
+    try:
+        figure = ROWS[number - 1](place, rounds)
+    except (
+        TimeoutError,
+        RuntimeError,
+    ) as error:  # a machine too busy for this row; the others are still worth printing
+        figure = Figure(f"row {number}", "", str(error), None)
     load, after = os.getloadavg()[0], calibration_ms()
     took = time.monotonic() - begun
     say(f"row {number}: {figure.measured} ({figure.verdict}; {took:.0f} s, calibration {before:.1f} → {after:.1f} ms, "

@@ -234,7 +234,7 @@ class Contact:
         if not os.path.exists(path):
             try:
                 self.home.epochs()
-                with open(path, "w", encoding="ascii", opener=_private) as file:
+                with open(path, "w", encoding="utf-8", opener=_private) as file:
                     file.write(answer.epoch + "\n")
             except OSError:
                 pass  # a full disk: the next board settles needlessly or a flush is met by the others' notes

@@ -97,8 +97,8 @@ class Slot:
                 self._coordinator.settle(job, lambda: job.finish(outcome))
 
     def _ask(self) -> None:
-        contact = self._coordinator.contact()
-        job = self._new_job(contact)
+        cwd = _cwd()
+        job = self._new_job(self._coordinator.contact(), cwd)
         try:
             self._take(job)
             self.coordinated, self._job = job.state == "held", job
@@ -109,10 +109,10 @@ class Slot:
             self._coordinator.settle(job, job.leave)
             raise
 
-    def _new_job(self, contact: Contact) -> Job:
+    def _new_job(self, contact: Contact, cwd: str) -> Job:
         asker = self._coordinator.asker
         label = clean(self._label)[:200] if self._label else None
-        record = Record(label=label, command="python", cwd=_cwd(), agent=clean(asker.agent), wake=contact.wake)
+        record = Record(label=label, command="python", cwd=cwd, agent=clean(asker.agent), wake=contact.wake)
         return Job(
             contact, self.queue, self.lane, owner=asker.owner, record=record, session=asker.session,
             parent=self._around() or asker.parent, wake=contact.wake,

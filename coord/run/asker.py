@@ -21,10 +21,11 @@ class Asker:
         self, env: Mapping[str, str], scope: str, *, owner: str | None = None, agent: str | None = None
     ) -> None:
         self.owner = encode(owner or terminal(env))
-        self.session = env.get("OMP_COORD_SESSION", "")
+        session = env.get("OMP_COORD_SESSION", "")
+        self.session = session if session.isascii() else ""
         self.agent = agent or env.get("OMP_COORD_AGENT", "")
         parent = env.get("OMP_COORD_JOB", "") if env.get("OMP_COORD_SCOPE") == scope else ""
-        self.parent = parent if parent.isalnum() else ""
+        self.parent = parent if parent.isalnum() and parent.isascii() else ""
 
 
 def terminal(env: Mapping[str, str]) -> str:

@@ -89,8 +89,7 @@ class Job:
             return board.enter(
                 (board.keys.wake(self.wake), board.keys.epoch), "job_enqueue", job=self.id, queue=self.queue,
                 lane=self.lane, session=self.session, owner=self.owner, parent=self.parent, wait="1" if wait else "0",
-                limit_ms="" if self.limit_ms is None else self.limit_ms, policy=self._policy[0],
-                policy_json=self._policy[1], record=self.record.text(),
+                limit_ms="" if self.limit_ms is None else self.limit_ms, record=self.record.text(), **self._policy,
             )  # fmt: skip
         except Unavailable:
             self.contact.lose()
@@ -211,8 +210,8 @@ class Job:
         return answer.verdict == "unknown" or (isinstance(answer, Ended) and answer.how == "lost")
 
     @property
-    def _policy(self) -> tuple[str, str]:
-        return self.contact.settings.policy_for(self.queue)
+    def _policy(self) -> dict[str, str]:
+        return dict(zip(("policy", "policy_json"), self.contact.settings.policy_for(self.queue), strict=True))
 
     @property
     def _board(self) -> Board:
@@ -242,7 +241,7 @@ class Job:
         answer = board.job_register(
             self.id, self.queue, self.lane, self.running_state if held else "waiting", ticket=self.ticket,
             fence=self.fence if held else "", inside=self.granted.inside if self.granted else "",
-            policy=self._policy[0], policy_json=self._policy[1], record=self.record.whole(self),
+            record=self.record.whole(self), **self._policy,
         )  # fmt: skip
         self.contact.knows(answer)
         self._beat_in(BEAT_S)

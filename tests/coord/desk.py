@@ -96,6 +96,11 @@ class Desk:
     def expect_empty(self) -> None:
         until(lambda: not self.left(), f"nothing is left on the board ({self.left()})")
 
+    def board(self) -> Board:
+        """The board as another participant sees it."""
+        assert self.url
+        return Board(connect(self.url), self.scope)
+
     def close(self) -> None:
         for coordinator in self.coordinators:
             coordinator.close()
@@ -164,3 +169,9 @@ def in_thread(work: Callable[[], Any]) -> Any:
     if found[1] is not None:
         raise found[1]
     return found[0]
+
+
+def took(coordinator: Coordinator, queue: str = "q") -> bool:
+    """Takes a slot at once and gives it back; whether it was coordinated. Raises `WaitTimeout`."""
+    with coordinator.slot(queue, wait=0) as slot:
+        return slot.coordinated

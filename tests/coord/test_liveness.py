@@ -144,44 +144,66 @@ def test_nothing_new_is_not_urgent(start: Callable[..., Any]) -> None:
 
 # -- orphans
 
+DEAF = (
+    "import os, signal\n"
+    "signal.signal(signal.SIGTERM, lambda *_: os.write(1, b'term\\n'))\n"
+    "os.write(1, b'up\\n')\n"
+    "while True: signal.pause()\n"
+)
+"""A program that only says that it was asked to end."""
+
 
 def test_orphans_are_ended_by_term(start: Callable[..., Any]) -> None:
     """What is left of a job gets TERM at once."""
     orphans = liveness.Orphans()
     left = start(job="orphan-term")
     found(orphans, "orphan-term")
-    assert orphans.tick(time.monotonic()) <= 10
+    orphans.tick(time.monotonic())
     assert left.wait(10) == -signal.SIGTERM
-    until(lambda: orphans.tick(time.monotonic()) == float("inf"), "nothing is left to do")
+    until(lambda: orphans.tick(time.monotonic()) is None, "nothing is left to do")
 
 
 def test_orphans_that_ignore_term_are_killed(start: Callable[..., Any]) -> None:
     """What ignores TERM gets KILL ten seconds later, not before."""
     orphans = liveness.Orphans()
-    left = start("bash", "-c", "trap '' TERM; echo up; while :; do sleep 1000 & wait; done", job="orphan-kill")
+    left = start(sys.executable, "-c", DEAF, job="orphan-kill")
     assert left.stdout.readline() == b"up\n"
     found(orphans, "orphan-kill")
     began = time.monotonic()
     orphans.tick(began)
+    assert left.stdout.readline() == b"term\n"
     orphans.tick(began + 9)
     assert left.poll() is None
-    until(lambda: orphans.tick(began + 10.1) is not None and left.poll() is not None, "it is killed")
-    assert left.returncode == -signal.SIGKILL
+    orphans.tick(began + 10.1)
+    assert left.wait(10) == -signal.SIGKILL
 
 
 def test_a_job_is_ended_once(start: Callable[..., Any]) -> None:
     """Seeing the same orphan again does not begin anew; who is gone or alive is none of its business."""
     orphans = liveness.Orphans()
-    left = start(
-        "bash", "-c", "trap 'echo term' TERM; echo up; while :; do sleep 1000 & wait $!; done", job="orphan-once"
-    )
+    left = start(sys.executable, "-c", DEAF, job="orphan-once")
     assert left.stdout.readline() == b"up\n"
     for _ in range(3):
         found(orphans, "orphan-once")
         orphans.found([{"id": "a", "is": "gone"}, {"id": "b", "is": "live"}])
         orphans.tick(time.monotonic())
+    first = left.stdout.readline()
     left.kill()
-    assert left.stdout.read().count(b"term") <= 1
+    assert first + left.stdout.read() == b"term\n"
+
+
+def test_a_lookout_ends_the_orphans_it_sees(start: Callable[..., Any]) -> None:
+    """A participant that sees an orphan tells the board and sees to its end by itself."""
+    board: Any = Board()
+    job = gone()
+    left = start(job=job["id"])
+    until(lambda: tree.find_by_job(job["id"]), "the command runs")
+    lookout = liveness.Lookout("me")
+    assert lookout.tick(time.monotonic()) == float("inf")
+    assert lookout.vouch(board, [job], only_news=True)
+    assert [entry["is"] for entry in board.vouched] == ["orphaned"]
+    lookout.tick(time.monotonic())
+    assert left.wait(10) == -signal.SIGTERM
 
 
 def found(orphans: liveness.Orphans, job: str) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 import pytest
@@ -32,3 +33,7 @@ def link(server: Server) -> Iterator[Link]:
     assert isinstance(link, Link)
     yield link
     link.close()
+    with contextlib.closing(connect(server.url)) as admin:
+        keys = admin.call("KEYS", "link-*")
+        if isinstance(keys, list) and keys:
+            admin.call("DEL", *keys)

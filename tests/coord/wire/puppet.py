@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import socket
 import threading
+from typing import Any
+
+from coord.wire import Link
+from tests.waiting import until
 
 HELLO = b"%1\r\n+server\r\n+puppet\r\n"
 
@@ -57,3 +61,10 @@ class Puppet:
             return  # the test is over
         finally:
             self._there.set()
+
+
+def answers(link: Link, count: int) -> list[Any]:
+    """The next `count` answers to posted commands."""
+    found: list[Any] = []
+    until(lambda: found.extend(link.poll()) or len(found) >= count, f"{count} answers")
+    return found

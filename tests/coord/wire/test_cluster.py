@@ -239,6 +239,7 @@ def states(jobs: object) -> list[str]:
     return sorted(json.loads(job)["state"] for job in jobs)
 
 
+@pytest.mark.parametrize("watched", ["valkey9"], indirect=True)
 def test_no_such_service(watched: Watched) -> None:
     """A service that the Sentinel does not know is Unavailable, as are Sentinels that do not answer."""
     for url in (f"redis+sentinel://127.0.0.1:{watched.port}/other", f"redis+sentinel://127.0.0.1:{free_port()}/main"):
