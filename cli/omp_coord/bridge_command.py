@@ -26,7 +26,7 @@ def main(words: list[str]) -> int:
 
 
 def show(what: Sequence[str], cwd: str) -> str:
-    """What `omp-coord WHAT` prints in that folder, plain; the process ends with its pydantic and rich."""
+    """What `omp-coord WHAT` prints in that folder, plain; a process of its own, so that the bridge stays small."""
     import json
     import subprocess
 

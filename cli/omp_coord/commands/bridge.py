@@ -16,7 +16,7 @@ def bridge() -> None:
     \b
     Examples:
       omp-coord bridge
-      echo '{"jsonrpc":"2.0","id":1,"method":"session.close","params":{"reason":"exit"}}' | omp-coord bridge
+      omp-coord bridge < requests.jsonl > answers.jsonl
 
     \b
     Exit codes: 0 at the end of its input or a signal; 2 usage.

@@ -190,7 +190,8 @@ class PoolModel(PoolRules):
             return 0, slot.pool
         if slot is None:
             pool = self.pool_for(self.agents_of(session), agent.type, agent.kind)
-            slot = Slot(id, session.id, agent.id, agent.parent, agent.kind, agent.type, pool, "new", 0, agent.unqueued)
+            unqueued = None if agent.unqueued == "none" else agent.unqueued
+            slot = Slot(id, session.id, agent.id, agent.parent, agent.kind, agent.type, pool, "new", 0, unqueued)
             self.slots[id] = slot
             limits = self.caps(pool)
             over = max(0, self.used(pool) - limits["effective"]) if limits else 0

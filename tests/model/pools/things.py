@@ -62,6 +62,7 @@ class Agent:
     parent: str = "Main"
     kind: str = "main"
     unqueued: str = "revived"
+    """What it is if the board does not know it: revived, eval, or none (another board approved it)."""
 
     def told(self, slot: str) -> dict[str, Any]:
         parent = {"id": self.parent, "kind": self.kind}
