@@ -11,7 +11,9 @@ __all__ = [
     "Coordinator",
     "Elsewhere",
     "Refused",
+    "Session",
     "Slot",
+    "Spawn",
     "Unavailable",
     "WaitTimeout",
 ]
@@ -28,9 +30,15 @@ if TYPE_CHECKING:
         Unavailable,
         WaitTimeout,
     )
+    from coord.session import Session, Spawn
     from coord.slot import Slot
 
-_PLACES = {"Coordinator": "coord.coordinator", "Slot": "coord.slot"}
+_PLACES = {
+    "Coordinator": "coord.coordinator",
+    "Session": "coord.session",
+    "Slot": "coord.slot",
+    "Spawn": "coord.session",
+}
 
 
 def __getattr__(name: str) -> object:

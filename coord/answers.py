@@ -36,7 +36,7 @@ class Granted(Answer):
 
     @property
     def fence(self) -> str:
-        return self.fields["fence"]
+        return self.fields.get("fence", "")  # an agent that `started` has none
 
     @property
     def ticket(self) -> str:

@@ -10,7 +10,7 @@ import os
 
 from coord import scripts
 from coord.answers import Answer, answer_of
-from coord.errors import BoardFault, Unavailable
+from coord.errors import BoardFault, NewerBoard, Unavailable
 from coord.keys import Keys
 from coord.machine import machine_id
 from coord.wire.link import ServerError, printable
@@ -173,7 +173,7 @@ class Board:
         if answer.epoch == self._common["epoch"]:
             self._common["epoch"] = os.urandom(16).hex()  # it made this board; the next one it makes is another
         if answer.verdict == "newerSchema":
-            raise Unavailable(
+            raise NewerBoard(
                 f"the board of scope {self.scope} was made by a newer omp-coord (schema {answer.fields['schema']}); "
                 "update this one"
             )
@@ -233,6 +233,89 @@ class Board:
             "job_register", job=job, queue=queue, lane=lane, state=state, ticket=ticket, fence=fence, inside=inside,
             policy=policy, policy_json=policy_json, record=record,
         )  # fmt: skip
+
+    def session_join(
+        self,
+        session: str,
+        host_session: str,
+        *,
+        policy: str,
+        policy_json: str,
+        agents: str,
+        record: str,
+        label: str = "",
+    ) -> Answer:
+        """joined: `fields` session, label, alone, others, paused."""
+        return self.call(
+            "session_join", session=session, host_session=host_session, label=label, policy=policy,
+            policy_json=policy_json, agents=agents, record=record,
+        )  # fmt: skip
+
+    def session_beat(
+        self, session: str, instance: str, agents: str, *, policy: str = "", policy_json: str = ""
+    ) -> Answer:
+        """alive, `Ended`, notYours or unknown."""
+        return self.call(
+            "session_beat", session=session, instance=instance, agents=agents, policy=policy, policy_json=policy_json
+        )
+
+    def session_leave(self, session: str, instance: str, reason: str) -> Answer:
+        """left, `Ended`, notYours or unknown."""
+        return self.call("session_leave", session=session, instance=instance, reason=reason)
+
+    def spawn_request(
+        self,
+        session: str,
+        slot: str,
+        *,
+        parent: str,
+        parent_kind: str,
+        type: str,
+        key: str = "",
+        invocation: str = "task",
+    ) -> Answer:
+        """approved, refused or unknown."""
+        return self.call(
+            "spawn_request", session=session, slot=slot, parent=parent, parent_kind=parent_kind, type=type, key=key,
+            invocation=invocation,
+        )  # fmt: skip
+
+    def agent_started(
+        self,
+        session: str,
+        slot: str,
+        agent: str,
+        *,
+        parent: str,
+        parent_kind: str,
+        type: str,
+        unqueued: str = "revived",
+    ) -> Answer:
+        """started or unknown."""
+        return self.call(
+            "agent_started", session=session, slot=slot, agent=agent, parent=parent, parent_kind=parent_kind, type=type,
+            unqueued=unqueued,
+        )  # fmt: skip
+
+    def agent_ended(self, session: str, agent: str) -> Answer:
+        """ending or unknown."""
+        return self.call("agent_ended", session=session, agent=agent)
+
+    def agents_sync(self, session: str, agents: str) -> Answer:
+        """synced or unknown."""
+        return self.call("agents_sync", session=session, agents=agents)
+
+    def line_leave(self, session: str, pool: str = "") -> Answer:
+        """left or unknown."""
+        return self.call("line_leave", session=session, pool=pool)
+
+    def board_pause(self, by: str, *, label: str = "", reason: str = "") -> Answer:
+        """paused."""
+        return self.call("board_pause", by=by, label=label, reason=reason)
+
+    def board_resume(self, by: str, *, label: str = "") -> Answer:
+        """resumed."""
+        return self.call("board_resume", by=by, label=label)
 
     def withdraw(self, job: str, instance: str) -> None:
         """Takes a job off the board whatever it is there: for one that missed an answer and does not want the slot."""

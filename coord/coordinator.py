@@ -19,6 +19,7 @@ from coord.contact import Contact, mark_of
 from coord.errors import ConfigError, CoordError
 from coord.home import Home
 from coord.run.asker import Asker
+from coord.session import Session
 from coord.slot import Slot
 
 if TYPE_CHECKING:
@@ -94,6 +95,16 @@ class Coordinator:
             self._refresh()
             self.settings.queue(queue, lane or "default")
         return Slot(self, queue, lane or "default", wait=wait, label=label, strict=strict)
+
+    def session(self, cwd: str | None = None) -> Session:
+        """This program as a session of the board (in the folder `cwd`), with agents that count against the shared pools:
+
+        with coordinator.session() as session:
+            if session.request_spawn("task", key="W1"):
+                session.started("W1")
+        """
+        folder = os.path.abspath(cwd or os.getcwd())
+        return Session(self.settings, self.home, os.environ, folder, redis=self._redis)
 
     def close(self) -> None:
         """Closes the connections that no slot uses."""

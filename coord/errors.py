@@ -4,6 +4,7 @@ CoordError
 ├── ConfigError     a configuration, name, duration or URL that cannot be used; the text says where and what is allowed
 │   └── Elsewhere   the scope already lives on another server than the one asked for
 ├── Unavailable     the board cannot be reached (no server to be had, refused, wrong password, too old)
+│   └── NewerBoard  a newer omp-coord made the board
 ├── WaitTimeout     no slot within the time asked for
 ├── Refused         the board said no for good (a knot of nested waits, a cancelled wait)
 └── BoardFault      a script failed: a fault of ours or of the data on the board
@@ -30,6 +31,10 @@ class Elsewhere(ConfigError):
 
 class Unavailable(CoordError):
     """The board cannot be reached."""
+
+
+class NewerBoard(Unavailable):
+    """The board was made by a newer omp-coord, which this one must not touch."""
 
 
 class WaitTimeout(CoordError):

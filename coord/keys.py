@@ -23,6 +23,12 @@ KEYS = {
     "ENDED": "ended",
     "ENDED_AT": "endedAt",
     "EVENTS": "events",
+    "LABELS": "labels",
+    "SLOTS": "slots",
+    "SEATS": "seats",
+    "LINE": "line",
+    "HOLDS": "holds",
+    "PAUSE": "pause",
 }
 """The name of a key in the scripts → its name on the board."""
 

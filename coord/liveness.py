@@ -33,6 +33,8 @@ def _look_at(one: dict[str, Any]) -> dict[str, Any]:
     process = one["process"]
     entry = {"kind": one.get("kind", "job"), "id": one["id"], **process, "is": "live"}
     if not is_gone(process["pid"], process["start"]):
+        if _lost_its_bridge(one):
+            entry["is"] = "bridgeless"
         return entry
     entry["is"] = "gone"
     if one.get("state") in SEATED:
@@ -42,6 +44,12 @@ def _look_at(one: dict[str, Any]) -> dict[str, Any]:
         if left:
             entry["is"], entry["pids"] = "orphaned", [proc.pid for proc in left]
     return entry
+
+
+def _lost_its_bridge(one: dict[str, Any]) -> bool:
+    """Whether a session's host lives without the bridge that beats for it; the board gives it 60 s for another one."""
+    bridge = one.get("bridge")
+    return bool(one.get("kind") == "session" and bridge and is_gone(bridge["pid"], bridge["start"]))
 
 
 class Lookout:

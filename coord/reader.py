@@ -19,7 +19,9 @@ from coord.errors import Unavailable
 from coord.names import clean
 from coord.server import decide
 from coord.server.choose import Choice, choose, name_of
-from coord.status import Caution, Reading, Server, Status, picture
+from coord.view.cautions import Caution, caution
+from coord.view.reading import Reading
+from coord.view.whole import whole
 from coord.wire import ServerError, connect
 from coord.wire.url import hide_password
 
@@ -28,9 +30,13 @@ if TYPE_CHECKING:
 
     from coord.config.settings import Settings
     from coord.home import Home
+    from coord.status import Status
 
 MOST_FOLDERS = 32
-"""Folders of jobs that are looked at, to tell two repositories in one scope."""
+"""Folders of jobs and sessions that are looked at, to tell two repositories in one scope."""
+BRIDGELESS_MS = 60_000
+"""For so long a session may be without its bridge; then whoever looks tells the board again, which ends it."""
+NO_SERVER: dict[str, Any] = {"url": None, "embedded": False, "version": None, "reachable": False}
 UNWATCHED_S = 0.2
 """redis-py shows no descriptor to wait for, so its messages are looked for this often."""
 
@@ -43,17 +49,23 @@ class Reader:
         self.board: Board | None = None
         self._url = url
         self._choice = Choice(None, False)
-        self._server = Server()
+        self._server = NO_SERVER
 
     def status(self) -> Status:
         """The picture now. Without a server it is that of an empty board. Raises `Unavailable` when a server is there,
         or was named, that cannot be used; `Elsewhere` and `ConfigError` for one that may not be used."""
+        from coord.status import Status
+
+        return Status.model_validate(self.picture())
+
+    def picture(self) -> dict[str, Any]:
+        """The same as plain data, that of `status --json`, at a fraction of the cost."""
         return self._picture(self.read())
 
-    def away(self) -> Status:
+    def away(self) -> dict[str, Any]:
         """The picture after the server was lost: where it was, and nothing more."""
         self.close()
-        self._server = self._server.model_copy(update={"reachable": False})
+        self._server = {**self._server, "reachable": False}
         return self._picture(_nothing())
 
     def read(self) -> Reading:
@@ -75,9 +87,10 @@ class Reader:
     def _sees_more(self, reading: Reading) -> bool:
         """Whether a sweep would change something; it takes along what was seen of this machine's processes."""
         assert self.board is not None
-        entries = liveness.look(reading.jobs.values(), self.board.machine)
-        self.board.vouched = [entry for entry in entries if _is_news(entry, reading.jobs[entry["id"]])]
-        lapsing = [job for id in reading.late if (job := reading.jobs.get(id)) and job["machine"] != self.board.machine]
+        known = {one["id"]: one for one in reading.participants}
+        entries = liveness.look(known.values(), self.board.machine)
+        self.board.vouched = [entry for entry in entries if _is_news(entry, known[entry["id"]], reading.now)]
+        lapsing = [one for id in reading.late if (one := known.get(id)) and one["machine"] != self.board.machine]
         return bool(self.board.vouched or lapsing)
 
     def wait(self, seconds: float, out: int | None = None) -> bool:
@@ -132,43 +145,44 @@ class Reader:
     def _connect(self) -> Board | None:
         url = self._choice.url
         if url is None:
-            self._server = Server()
+            self._server = NO_SERVER
             return None
         link = connect(url, CONNECT_S)
-        self._server = Server(
-            url=clean(hide_password(url)), embedded=self._choice.embedded, version=_version(link), reachable=True
-        )
+        shown = clean(hide_password(url))
+        self._server = {"url": shown, "embedded": self._choice.embedded, "version": _version(link), "reachable": True}
         return Board(link, self.settings.scope)
 
     # -- what there is to say
 
-    def _picture(self, reading: Reading) -> Status:
-        cautions = [*self._notices(), *self._repositories(reading)]
-        return picture(reading, self.settings, self._server, cautions)
+    def _picture(self, reading: Reading) -> dict[str, Any]:
+        return whole(reading, self.settings, self._server, [*self._notices(), *self._repositories(reading)])
 
     def _notices(self) -> list[Caution]:
-        notices = [Caution(code="server", text=clean(text)) for text in self._choice.notices]
+        notices = [caution("server", clean(text)) for text in self._choice.notices]
         if not self.settings.trusted and notices and name_of(self.settings, self.env, self._url) is None:
-            notices[-1] = Caution(code="untrusted", text=notices[-1].text)
+            notices[-1] = caution("untrusted", notices[-1]["text"])
         return notices
 
     def _repositories(self, reading: Reading) -> list[Caution]:
         """A scope without a file is named after its repository, so only a file can make two share one."""
         if self.settings.path is None or self.board is None:
             return []
-        mine = [job.get("cwd") for job in reading.jobs.values() if job["machine"] == self.board.machine]
+        mine = [one.get("cwd") for one in reading.participants if one["machine"] == self.board.machine]
         folders = sorted({os.path.dirname(self.settings.path), *(cwd for cwd in mine if cwd)})[:MOST_FOLDERS]
         found = sorted({clean(common) for folder in folders if (common := common_directory(folder))})
         if len(found) < 2:
             return []
         text = f"different repositories use the scope {clean(self.settings.scope)}: {', '.join(found)}"
-        return [Caution(code="twoRepositories", text=text)]
+        return [caution("twoRepositories", text)]
 
 
-def _is_news(entry: dict[str, Any], job: dict[str, Any]) -> bool:
+def _is_news(entry: dict[str, Any], known: dict[str, Any], now: int) -> bool:
     """What the board knows already is not told again: each telling would wake all who watch."""
     if entry["is"] == "orphaned":
-        return bool(job["state"] != "orphaned" or job.get("pids") != entry["pids"])
+        return bool(known["state"] != "orphaned" or known.get("pids") != entry["pids"])
+    if entry["is"] == "bridgeless":
+        since = known.get("bridgeLostAt")
+        return since is None or not 0 <= now - since < BRIDGELESS_MS
     return bool(entry["is"] == "gone")
 
 

@@ -1,37 +1,41 @@
 -- Reads the whole board in one step; changes nothing and makes no board.
 --
--- board now epoch settleMs lease jobs late limits policies order   jobs, policies: JSON lists; late: ids whose beat is
---                                            overdue; limits: JSON by queue; order: ids of waiting jobs as they will be served
+-- board now epoch settleMs lease jobs late limits policies order sessions slots poolLimits line holds paused   JSON: jobs (a list),
+--                                            limits (by queue), poolLimits, policies, sessions, slots (by name or id), line, holds
+--                                            (lists of {pool, session, ticket / until}), paused ("" = not); late: ids whose beat is
+--                                            overdue; order: ids of waiting jobs as they will be served
 -- empty now                                  there is no board
 -- newerSchema schema                         the board was made by a newer omp-coord
-local META, POLICIES, LIMITS, LEASES, JOBS, WAITING, RUNNING, TURNS, SERVED = unpack(KEYS)
+local META, POLICIES, LIMITS, LEASES, DEADLINES, JOBS, WAITING, RUNNING, TURNS, SERVED, SESSIONS, SLOTS, LINE, HOLDS, PAUSE = unpack(KEYS)
 -- @include lib/board
 -- @include lib/clock
+-- @include lib/object
+-- @include lib/pause_read
+-- @include lib/pools_read
 -- @include lib/service_order
 
 board.now = clock()
+board.paused = redis.call('EXISTS', PAUSE) == 1
 local now = string.format('%d', board.now)
 local epoch, settle, lease, schema = unpack(redis.call('HMGET', META, 'epoch', 'settleUntil', 'lease', 'schema'))
 if not epoch then return { 'empty', 'now', now } end
 if schema ~= '1' then return { 'newerSchema', 'schema', schema } end
-lease = tonumber(lease)
+lease = tonumber(lease) or 10000
 
 local late = {}
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', LEASES, '-inf', board.now + math.max(lease - 3000, 0))) do
   late[#late + 1] = string.sub(member, 3)
 end
-local limits, order = {}, {}
+local order = {}
 local all = redis.call('HGETALL', LIMITS)
 for i = 1, #all, 2 do
-  local queue = string.sub(all[i], 3)
-  limits[#limits + 1] = cjson.encode(queue) .. ':' .. all[i + 1]
-  service_order(queue, cjson.decode(all[i + 1]), order)
+  if string.sub(all[i], 1, 2) == 'q|' then service_order(string.sub(all[i], 3), cjson.decode(all[i + 1]), order) end
 end
-local policies = redis.call('HGETALL', POLICIES)
-local texts = {}
-for i = 1, #policies, 2 do texts[#texts + 1] = cjson.encode(policies[i]) .. ':' .. policies[i + 1] end
+local function list(key) return '[' .. table.concat(redis.call('HVALS', key), ',') .. ']' end
+local line, holds = pools_read()
 return { 'board', 'now', now, 'epoch', epoch,
-  'settleMs', string.format('%d', math.max(0, (tonumber(settle) or 0) - board.now)), 'lease', tostring(lease),
-  'jobs', '[' .. table.concat(redis.call('HVALS', JOBS), ',') .. ']', 'late', table.concat(late, ' '),
-  'limits', '{' .. table.concat(limits, ',') .. '}', 'policies', '{' .. table.concat(texts, ',') .. '}',
-  'order', table.concat(order, ' ') }
+  'settleMs', string.format('%d', math.max(0, (tonumber(settle) or 0) - board.now)), 'lease', string.format('%d', lease),
+  'jobs', list(JOBS), 'late', table.concat(late, ' '), 'limits', object(LIMITS, 'q|'), 'policies', object(POLICIES, ''),
+  'order', table.concat(order, ' '), 'sessions', object(SESSIONS, ''), 'slots', object(SLOTS, ''),
+  'poolLimits', object(LIMITS, 'p|'), 'line', line, 'holds', holds,
+  'paused', pause_read() }

@@ -9,8 +9,8 @@
 -- notYours                                   the id belongs to another process
 -- unknown                                    the board does not know it: register again
 -- newerSchema schema                         the board was made by a newer omp-coord
-local META, POLICIES, POLICY_USE, LIMITS, LOADS, LEASES, DEADLINES, JOBS, WAITING, RUNNING, TURNS, SERVED,
-  NEST, ENDED, ENDED_AT, EVENTS = unpack(KEYS)
+local META, POLICIES, POLICY_USE, LIMITS, LOADS, LEASES, DEADLINES, JOBS, WAITING, RUNNING, TURNS, SERVED, NEST, ENDED,
+  ENDED_AT, EVENTS, SESSIONS, LABELS, SLOTS, SEATS, LINE, HOLDS, PAUSE = unpack(KEYS)
 local job, instance, state, ahead, policy, policy_json,
   machine, epoch, fresh, single, channel, user, load, vouch = unpack(ARGV)
 -- @include lib/open

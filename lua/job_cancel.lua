@@ -7,8 +7,8 @@
 -- ended how cause by at                      it has ended before
 -- unknown                                    no such job
 -- newerSchema schema                         the board was made by a newer omp-coord
-local META, POLICIES, POLICY_USE, LIMITS, LOADS, LEASES, DEADLINES, JOBS, WAITING, RUNNING, TURNS, SERVED,
-  NEST, ENDED, ENDED_AT, EVENTS = unpack(KEYS)
+local META, POLICIES, POLICY_USE, LIMITS, LOADS, LEASES, DEADLINES, JOBS, WAITING, RUNNING, TURNS, SERVED, NEST, ENDED,
+  ENDED_AT, EVENTS, SESSIONS, LABELS, SLOTS, SEATS, LINE, HOLDS, PAUSE = unpack(KEYS)
 local job, instance, by, reason, kill,
   machine, epoch, fresh, single, channel, user, load, vouch = unpack(ARGV)
 -- @include lib/open

@@ -9,8 +9,8 @@
 -- knot cause holders                         the wait could never end: every holder waits for this very job
 -- ended how cause by at                      this id has ended already
 -- newerSchema schema                         the board was made by a newer omp-coord
-local META, POLICIES, POLICY_USE, LIMITS, LOADS, LEASES, DEADLINES, JOBS, WAITING, RUNNING, TURNS, SERVED,
-  NEST, ENDED, ENDED_AT, EVENTS, SESSIONS = unpack(KEYS)
+local META, POLICIES, POLICY_USE, LIMITS, LOADS, LEASES, DEADLINES, JOBS, WAITING, RUNNING, TURNS, SERVED, NEST, ENDED,
+  ENDED_AT, EVENTS, SESSIONS, LABELS, SLOTS, SEATS, LINE, HOLDS, PAUSE = unpack(KEYS)
 local job, queue, lane, session, owner, parent, wait, limit_ms, policy, policy_json, record,
   machine, epoch, fresh, single, channel, user, load, vouch = unpack(ARGV)
 -- @include lib/open
@@ -54,7 +54,7 @@ else
     -- @include lib/holder_above
     holder, ancestors = holder_above(queue, mine.parent)
   end
-  local free = not board.settling and (holder or lane_admits(queue, limits_of(queue), lane))
+  local free = not board.settling and (holder or (not board.paused and lane_admits(queue, limits_of(queue), lane)))
   if not free then
     -- @include lib/enqueue_behind
     reply = enqueue_behind(job, mine, ancestors)

@@ -6,8 +6,8 @@
 -- expired how cause by at                    it has ended otherwise before
 -- unknown                                    the board never knew it, or forgot it: nothing is changed
 -- newerSchema schema                         the board was made by a newer omp-coord
-local META, POLICIES, POLICY_USE, LIMITS, LOADS, LEASES, DEADLINES, JOBS, WAITING, RUNNING, TURNS, SERVED,
-  NEST, ENDED, ENDED_AT, EVENTS = unpack(KEYS)
+local META, POLICIES, POLICY_USE, LIMITS, LOADS, LEASES, DEADLINES, JOBS, WAITING, RUNNING, TURNS, SERVED, NEST, ENDED,
+  ENDED_AT, EVENTS, SESSIONS, LABELS, SLOTS, SEATS, LINE, HOLDS, PAUSE = unpack(KEYS)
 local job, instance, fence, outcome, code, signal, leftovers,
   machine, epoch, fresh, single, channel, user, load, vouch = unpack(ARGV)
 -- @include lib/open

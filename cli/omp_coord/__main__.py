@@ -1,4 +1,4 @@
-"""The command's entry: `run` has a road of its own, within 30 ms; everything else goes through typer."""
+"""The command's entry: `run` and `bridge` have roads of their own, within 30 ms; all else goes through typer."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ def main() -> int:
         from omp_coord.run_command import main as run
 
         return run(argv[1:])
+    if argv[:1] == ["bridge"] and not {"-h", "--help"} & set(argv):
+        from omp_coord.bridge_command import main as bridge
+
+        return bridge(argv[1:])
     from omp_coord.app import main as others
 
     return others()

@@ -9,10 +9,14 @@ import typer
 
 from coord import __version__
 from coord.errors import ConfigError, CoordError, Unavailable
+from omp_coord.commands.agents import agents
+from omp_coord.commands.bridge import bridge
 from omp_coord.commands.config import config_app
 from omp_coord.commands.init import init
 from omp_coord.commands.keys import keys
+from omp_coord.commands.line import line_app
 from omp_coord.commands.paths import paths
+from omp_coord.commands.pause import pause, resume
 from omp_coord.commands.queue import queue_app
 from omp_coord.commands.run import run
 from omp_coord.commands.server import server_app
@@ -22,7 +26,7 @@ from omp_coord.say import say
 
 app = typer.Typer(
     name="omp-coord",
-    help="One board for the coding-agent sessions of a project: queues, slots and who holds them.",
+    help="One board for the coding-agent sessions of a project: agents, queues, slots and who holds them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -47,12 +51,17 @@ def _root(
 
 app.command("run", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})(run)
 app.command("status")(status)
+app.command("agents")(agents)
 app.add_typer(queue_app, name="queue")
+app.add_typer(line_app, name="line")
+app.command("pause")(pause)
+app.command("resume")(resume)
 app.add_typer(config_app, name="config")
 app.command("init")(init)
 app.add_typer(server_app, name="server")
 app.command("keys")(keys)
 app.command("paths")(paths)
+app.command("bridge")(bridge)
 
 
 def main() -> int:

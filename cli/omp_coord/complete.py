@@ -1,4 +1,4 @@
-"""What a shell is offered for QUEUE, --lane and JOB: whatever can be had within a moment, and never an error."""
+"""What a shell is offered for names of the board: whatever can be had within a moment, and never an error."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import typer
 
 from coord.config.settings import DEFAULT_LANE, Settings
 from coord.names import is_name
+
+if TYPE_CHECKING:
+    from coord.view.reading import Reading
 
 PATIENCE_S = 1.0
 
@@ -47,6 +51,23 @@ def jobs(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     return sorted(found)
 
 
+def pools(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The pools of the file; without one those on the board."""
+    found: list[str] = []
+    with _quietly():
+        settings = _settings(ctx)
+        found = list(settings.agents.pools) or list(_reading(ctx, settings).pool_limits)
+    return sorted({name for name in found if is_name(name) and name.startswith(incomplete)})
+
+
+def letters(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The letters of the sessions that are there."""
+    found: list[str] = []
+    with _quietly():
+        found = [one["label"] for one in _reading(ctx, _settings(ctx)).sessions.values()]
+    return [name for name in found if name.isalpha() and name.isascii() and name.startswith(incomplete)]
+
+
 def _settings(ctx: typer.Context) -> Settings:
     from coord.config.load import load
     from coord.home import Home
@@ -56,11 +77,15 @@ def _settings(ctx: typer.Context) -> Settings:
 
 
 def _jobs(ctx: typer.Context, settings: Settings) -> list[dict[str, str]]:
+    return [dict(job) for job in _reading(ctx, settings).jobs.values()]
+
+
+def _reading(ctx: typer.Context, settings: Settings) -> Reading:
     from coord.home import Home
     from coord.reader import Reader
 
     reader = Reader(settings, Home.find(os.environ), os.environ, url=ctx.params.get("redis"))
-    return [dict(job) for job in reader.read().jobs.values()]
+    return reader.read()
 
 
 @contextmanager

@@ -9,11 +9,13 @@ from typing import Annotated
 
 import typer
 
+from coord.board import Board
 from coord.config.load import load
 from coord.config.settings import FALLBACK_POLICY, FALLBACK_POLICY_JSON, Settings
 from coord.errors import ConfigError, CoordError, Unavailable
 from coord.home import Home
 from coord.names import clean
+from coord.reader import Reader
 from coord.server.choose import Choice, choose
 from omp_coord.exits import Exit
 
@@ -70,6 +72,19 @@ def found_settings(home: Home, config: str | None, scope: str | None = None) -> 
         complain(settings.hint.removeprefix("omp-coord: "))
     complain("\n".join(f"warning: {text}" for text in settings.warnings))
     return settings
+
+
+def found_reader(config: str | None, redis: str | None, scope: str | None) -> Reader:
+    """Looks at the board that applies here; nothing is started."""
+    home = found_home()
+    return Reader(found_settings(home, config, scope), home, os.environ, url=redis)
+
+
+def found_board(reader: Reader) -> Board:
+    """The reader's board, for a command that changes it: without a server there is nothing to change."""
+    if reader.board is None:
+        raise Unavailable(f"no server runs for the scope {reader.settings.scope}: `omp-coord server start` starts one")
+    return reader.board
 
 
 def found_server(home: Home, config: str | None, redis: str | None) -> tuple[Settings, Choice]:

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 from coord.errors import Unavailable
 from coord.reader import Reader
-from coord.status import Status
 from omp_coord import terminal
 
 EVERY_S = 1.0
@@ -30,11 +30,11 @@ class Ended(BaseException):
         self.signo = signo
 
 
-def watch(reader: Reader, text_of: Callable[[Status], str], *, in_place: bool) -> None:
+def watch(reader: Reader, text_of: Callable[[dict[str, Any]], str], *, in_place: bool) -> None:
     """Shows `text_of` the board until nobody reads stdout; with `in_place` it is drawn over on the terminal, else a
     block is written for each change. A signal ends the process as without us, but with the terminal as it was. Raises
     what the first look raises; a server lost later is waited for."""
-    status = reader.status()
+    status = reader.picture()
     screen = Screen() if in_place else None
     try:
         with _signals(screen):
@@ -48,11 +48,16 @@ def watch(reader: Reader, text_of: Callable[[Status], str], *, in_place: bool) -
 
 
 def _loop(
-    reader: Reader, status: Status, show: Callable[[str], None], text_of: Callable[[Status], str], *, changes_only: bool
+    reader: Reader,
+    status: dict[str, Any],
+    show: Callable[[str], None],
+    text_of: Callable[[dict[str, Any]], str],
+    *,
+    changes_only: bool,
 ) -> None:
-    shown: Status | None = None
+    shown: dict[str, Any] | None = None
     while True:
-        timeless = status.model_copy(update={"now": 0})
+        timeless = {**status, "now": 0}
         if not changes_only or timeless != shown:
             show(text_of(status))
             shown = timeless
@@ -60,7 +65,7 @@ def _loop(
         reader.wait(EVERY_S, sys.stdout.fileno())
         time.sleep(max(0.0, drawn_at + AT_MOST_EVERY_S - time.monotonic()))
         try:
-            status = reader.status()
+            status = reader.picture()
         except Unavailable:
             status = reader.away()
 

@@ -7,7 +7,7 @@ import time
 
 from coord.config import cache
 from coord.config.find import find
-from coord.config.settings import Queue, Settings
+from coord.config.settings import AgentRules, Queue, Settings
 from coord.errors import ConfigError
 from coord.names import check_name, clean
 
@@ -56,6 +56,7 @@ def _from_file(path: str, env: Mapping[str, str], home: Home) -> Settings:
     settings.policy, settings.policy_json = data["policy"], data["policyJson"]
     settings.lease_ms = data["leaseMs"]
     settings.queues = {fields[0]: Queue(*fields) for fields in data["queues"]}
+    settings.agents = AgentRules(*data["agents"])
     if data["url"] is not None:
         from coord.config.redis_url import expand, stays_here
 

@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any
 
-from coord.config.models import Config, Pool
+from coord.config.models import Agents, Config, Pool
 from coord.config.queue_models import Queue
 from coord.names import duration
 
@@ -23,6 +23,7 @@ def flatten(config: Config, path: str, content: bytes) -> dict[str, Any]:
         "policy": policy_hash(policy),
         "policyJson": _compact({**policy, "source": os.fsencode(path).decode("utf-8", "replace")}),
         "queues": [_run_fields(name, queue) for name, queue in config.queues.items()],
+        "agents": (config.agents.queue_spawns, list(config.agents.pools), policy["agents"]["holdMs"]),
     }
 
 
@@ -32,6 +33,7 @@ def policy_of(config: Config) -> dict[str, Any]:
         {
             "queues": {name: _queue(queue) for name, queue in config.queues.items()},
             "pools": {name: _pool(pool) for name, pool in config.agents.pools.items()},
+            "agents": _agents(config.agents),
             "leaseMs": round(config.lease_seconds * 1000),
         }
     )
@@ -66,6 +68,22 @@ def _queue(queue: Queue) -> dict[str, Any]:
 
 def _pool(pool: Pool) -> dict[str, Any]:
     return _without_empty({"cap": pool.cap, "loadCaps": [[entry.load, entry.cap] for entry in pool.load_caps]})
+
+
+def _agents(agents: Agents) -> dict[str, Any]:
+    """The rules that tell which agents count where; pools in the file's order, which sorted keys would lose."""
+    nested = {"types": agents.nested_types, "maxRunningPerParent": agents.nested.max_running_per_parent}
+    return _without_empty(
+        {
+            "pools": [_without_empty({"name": name, "types": pool.types}) for name, pool in agents.pools.items()],
+            "defaultPool": agents.first_choice,
+            "exempt": agents.exempt,
+            "nested": _without_empty(nested),
+            "holdMs": round(agents.hold_minutes * 60_000),
+            "startTimeoutMs": round(agents.start_timeout_seconds * 1000),
+            "queueSpawns": agents.queue_spawns,
+        }
+    )
 
 
 def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,18 @@ class Queue:
         self.leftovers = leftovers
 
 
+class AgentRules:
+    """What a session itself must know of `agents`: whether spawns may wait in the host's queue, the pools in the file's
+    order, and for how long (ms) a freed slot is held. Without a file: no pools, and nothing to wait for."""
+
+    __slots__ = ("hold_ms", "pools", "queue_spawns")
+
+    def __init__(self, queue_spawns: bool = True, pools: Iterable[str] = (), hold_ms: int = 300_000) -> None:
+        self.queue_spawns = queue_spawns
+        self.pools = list(pools)
+        self.hold_ms = hold_ms
+
+
 class Settings:
     """A loaded configuration.
 
@@ -47,6 +59,7 @@ class Settings:
     """
 
     __slots__ = (
+        "agents",
         "hint",
         "lease_ms",
         "path",
@@ -67,6 +80,7 @@ class Settings:
         self.policy = FALLBACK_POLICY
         self.policy_json = FALLBACK_POLICY_JSON
         self.queues: dict[str, Queue] = {}
+        self.agents = AgentRules()
         self.lease_ms = LEASE_MS
         self.warnings: list[str] = []
         self.hint: str | None = None

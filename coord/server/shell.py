@@ -147,6 +147,12 @@ READ_AS = {
     "ENDED": "hash",
     "ENDED_AT": "scored",
     "EVENTS": "stream",
+    "LABELS": "hash",
+    "SLOTS": "hash",
+    "SEATS": "lexical",
+    "LINE": "lexical",
+    "HOLDS": "lexical",
+    "PAUSE": "hash",
 }
 """How each key of `coord.keys` is read (a test knows when one is missing)."""
 

@@ -15,7 +15,8 @@ local function begin()
   board.at = string.format('%d', board.now)
   board.set_back = board.now < last and last - now or 0
   board.gap = (board.now - beat > math.max(board.lease / 2, 3000) and moved <= beat) and board.now - beat or 0
-  board.crowded = redis.call('EXISTS', WAITING, NEST) > 0
+  board.crowded = redis.call('EXISTS', WAITING, NEST, PAUSE) > 0
+  board.paused = board.crowded and redis.call('EXISTS', PAUSE) == 1
   return meta.schema == '1' and board.set_back == 0 and board.gap == 0 and vouch == '' and meta.loadSteps == ''
     and meta.settleUntil == '0' and redis.call('ZCOUNT', DEADLINES, '-inf', board.now) == 0
     and redis.call('ZCOUNT', LEASES, '-inf', board.now + math.max(board.lease - 3000, 0)) == 0

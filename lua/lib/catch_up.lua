@@ -4,7 +4,9 @@
 -- @include lib/made
 -- @include lib/move_time
 -- @include lib/promote
+-- @include lib/promote_pools
 -- @include lib/sweep
+-- @include lib/touch
 -- @include lib/vouched
 local function catch_up()
   if not board.meta.epoch then made() else move_time() end
@@ -13,10 +15,14 @@ local function catch_up()
   if settle > 0 and not board.settling then
     set('settleUntil', '0')
     event('board_settled')
-    for _, name in ipairs(redis.call('HKEYS', LIMITS)) do board.touched[string.sub(name, 3)] = true end
+  end
+  -- A lease that was moved on may be of somebody who was passed over as lapsed.
+  if (settle > 0 and not board.settling) or board.gap > 0 then
+    for _, name in ipairs(redis.call('HKEYS', LIMITS)) do touch(name) end
   end
   for _, seen in ipairs(vouch ~= '' and cjson.decode(vouch) or {}) do vouched(seen) end
   sweep()
   load_note()
   promote()
+  promote_pools()
 end

@@ -5,13 +5,13 @@
 -- @include lib/policy_leave
 -- @include lib/waiting_reply
 local function enqueue_behind(id, job, ancestors)
-  local never = wait ~= '0' and job.parent and not board.settling and knot(job.queue, job.lane, ancestors)
+  local never = wait ~= '0' and job.parent and not board.settling and not board.paused and knot(job.queue, job.lane, ancestors)
   if wait == '0' or never then
     redis.call('ZREM', POLICY_USE, job.policy .. '|j|' .. id)
     policy_leave(job.policy)
     local prefix = 'q|' .. job.queue .. '|'
     local holders = redis.call('ZRANGEBYLEX', RUNNING, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 32)
-    local cause = never and 'knot' or board.settling and 'settling' or 'full'
+    local cause = never and 'knot' or board.settling and 'settling' or board.paused and 'paused' or 'full'
     return { never and 'knot' or 'busy', 'cause', cause, 'holders', records(holders, 5) }
   end
   job.ticket = number('ticket')

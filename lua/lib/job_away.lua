@@ -11,5 +11,5 @@ local function job_away(id, job, cause)
   job.state, job.fence, job.grantedAt = 'away', nil, nil
   job_put(id, job)
   event('job_away', 'job', id, 'queue', job.queue, 'cause', cause)
-  suspect(id, job)
+  suspect('job', id, job)
 end

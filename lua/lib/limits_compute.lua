@@ -1,6 +1,7 @@
 -- Computes the effective limits of all queues from the live policies anew and has every queue served again. A policy
 -- made without a file ("fallback") speaks only for queues that no file names. The board's lease is the longest asked for.
 -- @include lib/load_step
+-- @include lib/pools_compute
 -- @include lib/queue_limits
 -- @include lib/set
 local function limits_compute()
@@ -28,8 +29,9 @@ local function limits_compute()
     redis.call('HSET', LIMITS, 'q|' .. name, cjson.encode(queue_limits(queues, board.load)))
     board.touched[name] = true
   end
-  table.sort(steps)
+  pools_compute(policies, steps)
   set('lease', string.format('%d', board.lease))
+  table.sort(steps)
   set('loadSteps', table.concat(steps, ' '))
   set('loadStep', tostring(load_step(board.load)))
   set('policyCount', tostring(#policies))

@@ -4,7 +4,7 @@
 -- @include lib/next_job
 -- @include lib/offer
 local function promote()
-  if board.settling or not next(board.touched) then return end
+  if board.settling or board.paused or not next(board.touched) then return end
   local queues = board.touched
   board.touched = {}
   for queue in pairs(queues) do

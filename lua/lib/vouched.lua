@@ -1,7 +1,9 @@
 -- Takes in what the caller saw in its process table: `live` renews the lease, `gone` drops the job, `orphaned` (the
 -- runner is gone, its command is not) keeps the slot. It holds only for the very process that was looked at.
 -- @include lib/job_end
+-- @include lib/session_vouched
 local function vouched(seen)
+  if seen.kind == 'session' then return session_vouched(seen) end
   local job = seen.kind == 'job' and job_get(seen.id)
   if not job then return end
   local process = job.process

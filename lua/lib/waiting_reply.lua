@@ -6,7 +6,7 @@ local function waiting_reply(id, job, with_ahead)
   local reply = { 'waiting', 'ticket', job.ticket, 'queuedAt', string.format('%d', job.queuedAt) }
   local cause, at, about, holders, ahead = 'notListening', 1, '1', {}, {}
   if job.state == 'waiting' then
-    cause = board.settling and 'settling' or 'full'
+    cause = board.settling and 'settling' or board.paused and 'paused' or 'full'
     at, about = place(id, job)
     local prefix, lane = 'q|' .. job.queue .. '|', 'q|' .. job.queue .. '|' .. job.lane .. '|'
     holders = redis.call('ZRANGEBYLEX', RUNNING, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 32)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from coord import __version__
 from coord.answers import Answer
 from coord.board import Board
 from coord.config.load import load
@@ -91,6 +92,29 @@ class Desk:
             id, queue, lane, owner=fields.pop("owner", "ann"), policy=settings.policy, policy_json=settings.policy_json,
             record=text,
         )  # fmt: skip
+
+    def session(self, id: str, cwd: str = "/home/ann/app", *, pid: int = 0, bridge: int = 0, **fields: Any) -> str:
+        """Joins as a bridge does, for a host with that pid (without one: this very process); its letter."""
+        settings, pid = self.settings, pid or os.getpid()
+        process = {"pid": pid, "start": start_of(pid) or "0", "instance": id}
+        sent: dict[str, Any] = {"cwd": cwd, "process": process, "version": __version__, **fields}
+        if bridge:
+            sent["bridge"] = {"pid": bridge, "start": start_of(bridge) or "0"}
+        answer = self.board.session_join(
+            id, f"host-{id}", policy=settings.policy, policy_json=settings.policy_json, agents="[]",
+            record=json.dumps(sent),
+        )  # fmt: skip
+        return answer.fields["label"]
+
+    def spawn(self, session: str, slot: str, type: str = "task", *, parent: str = "Main", kind: str = "main") -> Answer:
+        """Asks for a slot; the agent's id is the slot's in capitals."""
+        return self.board.spawn_request(
+            session, slot, parent=parent, parent_kind=kind, type=type, key=slot.upper()
+        )  # fmt: skip
+
+    def runs(self, session: str, slot: str, type: str = "task", *, parent: str = "Main", kind: str = "main") -> Answer:
+        """An agent's start, approved or not."""
+        return self.board.agent_started(session, slot, slot.upper(), parent=parent, parent_kind=kind, type=type)
 
     def dead_pid(self) -> int:
         """The pid of a process that was there a moment ago."""

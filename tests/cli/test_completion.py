@@ -70,6 +70,18 @@ def test_jobs(offered: Any, desk: Desk) -> None:
     assert offered("omp-coord queue cancel a1") == ["a1b2"]
 
 
+def test_pools_and_letters(offered: Any, desk: Desk) -> None:
+    """The pools of the file, without one those on the board; the letters of the sessions that are there."""
+    desk.session("aa")
+    desk.session("dead", pid=desk.dead_pid())
+    desk.session("cc")
+    assert offered("omp-coord line leave ") == ["work"]
+    assert offered("omp-coord line leave --session ") == ["A", "C"]
+    assert offered("omp-coord line leave work --session C") == ["C"]
+    os.unlink(".omp-coord.json")
+    assert offered(f"omp-coord line leave --scope {desk.scope} w") == ["work"]
+
+
 def test_words_of_others_reach_no_shell(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """zsh and fish show queue and state beside an id, never a label or command, which would go through `eval`."""
     desk.job("a1", "test", label="$(touch pwned) [/bold] 'x")
@@ -81,7 +93,8 @@ def test_words_of_others_reach_no_shell(desk: Desk, monkeypatch: pytest.MonkeyPa
     assert desk.cli()[0] == "a1\ttest, running\n"
 
 
-@pytest.mark.parametrize("line", ["omp-coord run ", "omp-coord run --lane ", "omp-coord queue cancel "])
+@pytest.mark.parametrize("line", ["omp-coord run ", "omp-coord run --lane ", "omp-coord queue cancel ",
+                                  "omp-coord line leave ", "omp-coord line leave --session "])  # fmt: skip
 def test_a_fault_offers_nothing(offered: Any, line: str) -> None:
     """A broken file, or no server: no words, no error, no traceback."""
     with open(".omp-coord.json", "w") as file:

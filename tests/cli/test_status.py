@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from coord.board import Board
+from coord.board_text import board_text, short_ids, span
 from coord.config.settings import Queue, Settings
 from coord.status import Reading, Server, Status, picture
-from omp_coord.board_view import render, short_ids, span
 from tests.boards import Clock, policy, record
 from tests.cli import golden
 
@@ -78,6 +78,10 @@ def busy_board(board: Board, clock: Clock) -> Reading:
 def shown(reading: Reading, who: Settings | None = None) -> Status:
     server = Server(url="redis://box:6379", embedded=False, version="7.0.15", reachable=True)
     return picture(reading, who or settings(), server, [])
+
+
+def render(status: Status, *, width: int, colour: bool) -> str:
+    return board_text(status.model_dump(), width=width, colour=colour)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from coord.config.validate import validate
-from coord.status import Caution, Job, Pool, QueuePicture, Server, Status
+from coord.status import Caution, Job, Pause, Pool, QueuePicture, Server, Session, Slot, Status, Waiter
 from omp_coord.app import app
 from omp_coord.exits import Exit
 
@@ -93,12 +93,12 @@ def test_environment() -> None:
 def test_the_fields_of_status() -> None:
     """Every field of `status --json` is named, and every code of a warning."""
     words = set(re.findall(r"`([A-Za-z]+)`", SECTIONS["`omp-coord status`"]))
-    for part in (Status, Server, QueuePicture, Pool, Job):
+    for part in (Status, Server, Pause, Session, Pool, Waiter, Slot, QueuePicture, Job):
         assert {field.alias for field in part.model_fields.values()} <= words
     codes = re.findall(r"\w+", (Caution.__doc__ or "").partition(":")[2])
     assert "overCap" in codes
     assert set(codes) <= words
-    made = {code for text in sources() for code in re.findall(r'\bcode="(\w+)"', text)}
+    made = {code for text in sources() for code in re.findall(r'\bcaution\(\s*"(\w+)"', text)}
     assert made == set(codes)
 
 

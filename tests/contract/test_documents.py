@@ -63,17 +63,50 @@ def test_the_fields_of_meta_are_those_that_the_scripts_write() -> None:
     assert set(first_cells("Fields of `meta`")) == written | asked
 
 
+ABOUT_AGENTS = re.compile(
+    r"^(?!lib/job_).*(session|agent|spawn|slot|pool|line_|hold_|lib/start$|lib/sync$|lib/letter$)"
+)
+"""Files that have records of sessions and of agents' slots in hand, none of jobs."""
+
+
+def code(*, of_jobs: bool) -> str:
+    names = [name for name in NAMES + STEPS if bool(ABOUT_AGENTS.search(name)) is not of_jobs]
+    return "\n".join(re.sub(r"--.*", "", headers.source(name)) for name in names)
+
+
 def test_the_fields_of_a_job_are_those_that_the_scripts_use() -> None:
     """The table of a job names what scripts write into its record or read from it, and what a runner sends."""
-    made = set(re.findall(r"(\w+) = ", CODE.split("mine = { ")[1].split("}")[0]))
-    used = set(re.findall(r"\b(?:job|mine|known|ended|sent)\.(\w+)", CODE)) | made
+    text = code(of_jobs=True)
+    made = set(re.findall(r"(\w+) = ", text.split("mine = { ")[1].split("}")[0]))
+    used = set(re.findall(r"\b(?:job|mine|known|ended|sent)\.(\w+)", text)) | made
     lanes = {"max", "priority", "reserved"}
     assert set(first_cells("Fields of a job")) - {"pid", "start", "instance"} == used - lanes
 
 
+def test_the_fields_of_a_session_are_those_that_the_scripts_write() -> None:
+    """The table of a session names what `session_new` and `session_vouched` put into its record."""
+    text = headers.source("lib/session_new").split("local function")[1].split("event(")[0]
+    made = set(re.findall(r"(\w+) = ", text.split("or { ")[1].split("}")[0])) | set(re.findall(r"\bone\.(\w+)", text))
+    made |= set(re.findall(r"session\.(\w+) = ", headers.source("lib/session_vouched")))
+    assert set(first_cells("Fields of a session")) - {"pid", "start", "instance"} == made
+
+
+def test_the_fields_of_a_slot_are_those_that_the_scripts_use() -> None:
+    """The table of a slot names what scripts write into its record or read from it, and its states."""
+    text = code(of_jobs=False)
+    made = set(re.findall(r"(\w+) = ", headers.source("lib/spawn_seat").split("= { ")[1].split("}")[0]))
+    used = set(re.findall(r"\bslot\.(\w+)", text)) | made
+    assert set(first_cells("Fields of a slot")) == used
+    states = set(re.findall(r"\bstate [~=]= '(\w+)'", text)) | set(re.findall(r"\bstate = '(\w+)'", text))
+    row = re.search(r"^\| `state` \|.*", section("Fields of a slot"), re.MULTILINE)
+    assert row
+    assert set(re.findall(r"`(\w+)`", row[0])) - {"state"} == states
+
+
 def test_the_states_of_a_job_are_those_that_the_scripts_know() -> None:
     """The table of states names them all."""
-    states = set(re.findall(r"\bstate [~=]= '(\w+)'", CODE)) | set(re.findall(r"\bseen\.is == '(orph\w+)'", CODE))
+    text = code(of_jobs=True)
+    states = set(re.findall(r"\bstate [~=]= '(\w+)'", text)) | set(re.findall(r"\bseen\.is == '(orph\w+)'", text))
     assert set(first_cells("States of a job")) == states | {"running"}
 
 
@@ -103,7 +136,7 @@ def test_the_channels_are_those_that_are_published_to() -> None:
 def test_the_event_log_page_names_all_types() -> None:
     """docs/event-log.md has every type that a script writes and no other."""
     direct = re.findall(r"\bevent\('(\w+)'", CODE)
-    chosen = re.findall(r"\bevent\([^')]*'\w+' and '(\w+)' or '(\w+)'", CODE)
+    chosen = re.findall(r"\bevent\((?:[^')]*'\w+')?[^')]* and '(\w+)' or '(\w+)'", CODE)
     ends = re.findall(r"\b(?:job_end|drop)\([^\n]*'(job_\w+)',", CODE)
     assert set(events.TYPES) == {*direct, *ends, *(word for pair in chosen for word in pair)}
 

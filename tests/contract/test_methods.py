@@ -17,7 +17,7 @@ from tests.lua import headers
 METHODS = {
     name: method
     for name, method in inspect.getmembers(Board, inspect.isfunction)
-    if name.split("_")[0] in ("board", "job")
+    if name.split("_")[0] in ("agent", "agents", "board", "job", "line", "session", "spawn")
 }
 
 

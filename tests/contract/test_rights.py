@@ -23,7 +23,7 @@ def call_as(scope: Scope, script: str, lua: str, *keys: str) -> object:
     ("script", "lua"),
     [
         ("board_read", "return redis.call('HGET', 'coord:{SCOPE}:ended', 'x')"),
-        ("job_start", "return redis.call('HGET', 'coord:{SCOPE}:sessions', 'x')"),
+        ("board_read", "return redis.call('HGET', 'coord:{SCOPE}:labels', 'x')"),
         ("job_start", "return redis.call('HGET', 'coord:{another}:jobs', 'x')"),
         ("job_start", "return redis.call('HGET', 'mine', 'x')"),
         ("job_start", "return redis.call('PUBLISH', 'coord:{another}:board', 'x')"),
@@ -65,6 +65,22 @@ TAMPERED: dict[str, tuple[Any, ...]] = {
     "a nest without a job": ("ZADD", "NEST", 0, "i|a|z"),
     "a tombstone without its time": ("HSET", "ENDED", "z", "{}"),
     "a counter that went back": ("HSET", "META", "fence", "0000000000000001"),
+    "a letter without a session": ("HSET", "LABELS", "Z", "z"),
+    "a session without its letter": ("DEL", "LABELS"),
+    "a session without a lease": ("ZREM", "LEASES", "s|t"),
+    "an agent slot without its seats": ("DEL", "SEATS"),
+    "a seat without an agent slot": ("ZADD", "SEATS", 0, "p|work|z"),
+    "an agent slot of a session that is gone": ("HSET", "SLOTS", "z", '{"session":"z","kind":"main","state":"running"}'),
+    "an agent that starts without a deadline": ("ZREM", "DEADLINES", "start|s1"),
+    "a deadline without an agent slot": ("ZADD", "DEADLINES", 1, "end|z"),
+    "half a place in a pool's line": ("ZADD", "LINE", 0, "s|s|work|1"),
+    "a place in a pool's line without a session": ("ZADD", "LINE", 0, "p|work|1|z", 0, "s|z|work|1"),
+    "two places in one line": ("ZADD", "LINE", 0, "p|work|1|t", 0, "s|t|work|1"),
+    "a hold without a deadline": ("ZADD", "HOLDS", 0, "work|t"),
+    "a hold without a place in line": ("ZADD", "HOLDS", 0, "work|s"),
+    "a free slot beside a session in line": ("HSET", "LIMITS", "p|work", '{"cap":2,"effective":3}'),
+    "a cap that no policy says": ("HSET", "LIMITS", "p|work", '{"cap":1,"effective":1}'),
+    "a pause that forgot a hold": ("HSET", "PAUSE", "hold|work|z", 1),
     "a free slot beside a waiting job": (
         "HSET", "LIMITS", "q|q", '{"effective":2,"lanes":{"default":{"priority":0,"reserved":0}}}'),
 }  # fmt: skip
@@ -76,6 +92,11 @@ def test_a_board_that_does_not_fit_together_is_seen(scope: Scope, tampered: tupl
     world = World(scope)
     world.running("a")
     world.waiting("b")
+    world.join("s")
+    world.join("t")
+    world.runs("s", "X")
+    world.spawn("s", "s1")
+    world.spawn("t", "t1")
     consistent.check(world.seen(), world.clock.ms)
     world.seed(*tampered)
     with pytest.raises(AssertionError):

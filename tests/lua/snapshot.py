@@ -16,9 +16,14 @@ class Snapshot:
         self._replies = self._read(events_after)
         self.meta = self._hash("META")
         self.policies = self._records("POLICIES")
-        self.limits = {name[2:]: limits for name, limits in self._records("LIMITS").items()}
+        limits = self._records("LIMITS")
+        self.limits = {name[2:]: limit for name, limit in limits.items() if name[0] == "q"}
+        self.pools = {name[2:]: limit for name, limit in limits.items() if name[0] == "p"}
         self.loads = self._records("LOADS")
         self.jobs = self._records("JOBS")
+        self.sessions, self.slots = self._records("SESSIONS"), self._records("SLOTS")
+        self.labels, self.pause = self._hash("LABELS"), self._hash("PAUSE")
+        self.seats, self.line, self.holds = self._set("SEATS"), self._set("LINE"), self._set("HOLDS")
         self.ended = self._records("ENDED")
         self.policy_use, self.turns = self._set("POLICY_USE"), self._set("TURNS")
         self.waiting, self.running = self._set("WAITING"), self._set("RUNNING")
@@ -28,8 +33,8 @@ class Snapshot:
         self.events = [(id_, _pairs(fields)) for id_, fields in self._replies["EVENTS"]]
 
     def _read(self, events_after: str) -> dict[str, Any]:
-        hashes = ("META", "POLICIES", "LIMITS", "LOADS", "JOBS", "ENDED")
-        lexical = ("POLICY_USE", "TURNS", "WAITING", "RUNNING", "NEST")
+        hashes = ("META", "POLICIES", "LIMITS", "LOADS", "JOBS", "ENDED", "SESSIONS", "SLOTS", "LABELS", "PAUSE")
+        lexical = ("POLICY_USE", "TURNS", "WAITING", "RUNNING", "NEST", "SEATS", "LINE", "HOLDS")
         scored = ("LEASES", "DEADLINES", "SERVED", "ENDED_AT")
         key = self._scope.keys
         commands: dict[str, list[Any]] = {name: ["HGETALL", key[name]] for name in hashes}
@@ -58,6 +63,24 @@ class Snapshot:
         parts = [member.split("|") for member in members]
         return [p[4] for p in sorted(parts, key=lambda p: p[3]) if p[0] == "q" and p[1] == queue]
 
+    def in_line(self, pool: str) -> list[str]:
+        """Sessions in a pool's line by ticket."""
+        return [m.split("|")[3] for m in self.line if m.startswith(f"p|{pool}|")]
+
+    def ticket(self, pool: str, session: str) -> str:
+        """A session's ticket in a pool's line, "" when it is in none."""
+        prefix = f"s|{session}|{pool}|"
+        return next((m.removeprefix(prefix) for m in self.line if m.startswith(prefix)), "")
+
+    def held_by(self, pool: str) -> list[str]:
+        """Sessions with a hold of a pool, by ticket."""
+        found = [m.split("|")[1] for m in self.holds if m.startswith(f"{pool}|")]
+        return sorted(found, key=lambda session: self.ticket(pool, session))
+
+    def counted(self, pool: str) -> list[str]:
+        """The slots that count against a pool."""
+        return [m.split("|")[2] for m in self.seats if m.startswith(f"p|{pool}|")]
+
     def board(self) -> dict[str, Any]:
         """Everything, to compare two moments with; `lastOp` and the tests' clock aside."""
         said = dict(self._replies)
@@ -65,8 +88,9 @@ class Snapshot:
         return said
 
     def mentions(self, job: str) -> list[str]:
-        """The keys in which a job still stands, its tombstone and the event log aside."""
+        """The keys in which a job, session or slot still stands, its tombstone and the event log aside."""
         keys = {name: reply for name, reply in self._replies.items() if name not in ("ENDED", "ENDED_AT", "EVENTS")}
+        keys["POLICY_USE"] = [member.rpartition("|")[2] for member in self.policy_use]  # its `s` is a kind
         return [name for name, reply in keys.items() if any(_names(job, text) for text in _texts(reply))]
 
 
@@ -80,4 +104,4 @@ def _texts(reply: Any) -> list[str]:
 
 
 def _names(job: str, text: str) -> bool:
-    return job in text.split("|")[1:] or f'"{job}"' in text
+    return text == job or job in text.split("|")[1:] or f'"{job}"' in text

@@ -117,6 +117,57 @@ class After:
         """Leases of jobs, in ms from now."""
         assert {job: self._seen.leases[f"j|{job}"] - self._world.clock.ms for job in wanted} == wanted
 
+    def slots(self, wanted: str) -> None:
+        """All agent slots with their states: `s1:running s2:ending`."""
+        found = {f"{id_}:{slot['state']}".replace(" ", "-") for id_, slot in self._seen.slots.items()}
+        assert found == set(wanted.split())
+
+    def slot(self, wanted: dict[str, dict[str, Any]]) -> None:
+        """Fields of slots' records; None: it has no such field."""
+        for id_, fields in wanted.items():
+            assert {name: self._seen.slots[id_].get(name) for name in fields} == fields
+
+    def used(self, wanted: dict[str, int]) -> None:
+        """How many slots count against pools."""
+        assert {pool: len(self._seen.counted(pool)) for pool in wanted} == wanted
+
+    def lines(self, wanted: dict[str, str]) -> None:
+        """Who stands in line for pools, by ticket, holders too."""
+        assert {pool: " ".join(self._seen.in_line(pool)) for pool in wanted} == wanted
+
+    def holds(self, wanted: dict[str, str]) -> None:
+        """For whom pools keep a slot, by ticket."""
+        assert {pool: " ".join(self._seen.held_by(pool)) for pool in wanted} == wanted
+
+    def pools(self, wanted: dict[str, dict[str, Any]]) -> None:
+        """Effective limits of pools."""
+        for pool, fields in wanted.items():
+            assert {name: self._seen.pools[pool].get(name) for name in fields} == fields
+
+    def due(self, wanted: dict[str, int]) -> None:
+        """All deadlines, in ms from now."""
+        now = self._world.clock.ms
+        assert {member: at - now for member, at in self._seen.deadlines.items()} == wanted
+
+    def letters(self, wanted: dict[str, str]) -> None:
+        """Letter → session, all of them."""
+        assert self._seen.labels == wanted
+
+    def sessions(self, wanted: dict[str, dict[str, Any]]) -> None:
+        """Fields of sessions' records; None: it has no such field."""
+        for session, fields in wanted.items():
+            assert {name: self._seen.sessions[session].get(name) for name in fields} == fields
+
+    def session_lease(self, wanted: dict[str, int]) -> None:
+        """Leases of sessions, in ms from now."""
+        assert {one: self._seen.leases[f"s|{one}"] - self._world.clock.ms for one in wanted} == wanted
+
+    def said(self, wanted: dict[str, dict[str, str]]) -> None:
+        """Fields of the last event of each type."""
+        for kind, fields in wanted.items():
+            event = [event for _, event in self._seen.events if event["type"] == kind][-1]
+            assert {name: event.get(name) for name in fields} == fields
+
     def check(self, wanted: Callable[[Snapshot, Snapshot], bool]) -> None:
         """Anything else, of before and after."""
         assert wanted(self._before, self._seen)

@@ -77,7 +77,7 @@ def test_verdicts(world: World, row: Row) -> None:
 
 @table(
     Row("a job of a session on this board belongs to the session",
-        given=[do.seed("HSET", "SESSIONS", "s1", "{}")], call=do.enqueue("a", session="s1"), verdict="granted",
+        given=[do.join("s1")], call=do.enqueue("a", session="s1"), verdict="granted",
         fields={"owner": "s1"}, jobs={"a": {"session": "s1", "owner": "s1"}}),
     Row("a job of a session that this board does not know belongs to the given owner",
         call=do.enqueue("a", session="s1"), verdict="granted", fields={"owner": "o"},

@@ -15,9 +15,9 @@ from tests import boards
 from tests.boards import Clock
 from tests.limited import Scope
 from tests.lua import consistent, events, headers
+from tests.lua.session_words import ONE, SessionWords
 from tests.lua.snapshot import Snapshot
 
-ONE = {"slots": 1}
 Vouched = dict[str, Any]
 
 
@@ -28,7 +28,7 @@ class PlainBoard(Board):
         return answer_of(reply)
 
 
-class World:
+class World(SessionWords):
     """One scope. Jobs are called by short ids; a job's process is (its pid here, start "1", instance = its id)."""
 
     def __init__(self, scope: Scope) -> None:
@@ -36,7 +36,9 @@ class World:
         self.fresh, self.checked = True, True
         self.boards: dict[str, Board] = {}
         self.policies = {"p": boards.policy(q=ONE, r=ONE)}
+        self.pools("w", work=2)
         self.pids: dict[str, int] = {}
+        self.last: Snapshot | None = None
         self.clock = Clock(self.board("m1"))
         self.ear = scope.link()
         self.last_event = "-"
@@ -66,6 +68,9 @@ class World:
             events.check(event)
             self.last_event = id_
         consistent.check(seen, self.clock.ms)
+        if self.last:
+            consistent.check_step(self.last, seen, self.clock.ms)
+        self.last = seen
 
     # The scripts.
 
@@ -150,7 +155,7 @@ class World:
         """Takes the whole board away and leaves the clock as it was."""
         self.scope.flush()
         self.clock.restore()
-        self.last_event = "-"
+        self.last_event, self.last = "-", None
 
     def unknown_before(self) -> None:
         """From here on nobody knows that nothing runs: a new board settles."""
@@ -174,12 +179,18 @@ class World:
         return [str(push[2]) for push in self.ear.pushes if push[0] == "message" and push[1] in wanted]
 
     def vouch(
-        self, *, on: str = "m1", pids: list[int] | None = None, wrong: Vouched | None = None, **seen: str
+        self,
+        *,
+        on: str = "m1",
+        kind: str = "job",
+        pids: list[int] | None = None,
+        wrong: Vouched | None = None,
+        **seen: str,
     ) -> None:
         """Says with the next call of a machine what it saw: live="a b", gone="c", orphaned="d"."""
         for verdict, jobs in seen.items():
             for job in jobs.split():
-                entry = {"kind": "job", "id": job, "is": verdict, "pid": self.pid(job), "start": "1", "instance": job}
+                entry = {"kind": kind, "id": job, "is": verdict, "pid": self.pid(job), "start": "1", "instance": job}
                 entry |= ({"pids": pids} if pids else {}) | (wrong or {})
                 self.board(on).vouched.append(entry)
 

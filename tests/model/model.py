@@ -33,7 +33,7 @@ class Model(Rules):
         assert limits is not None
         job.limit_ms = terms.smaller(limits["timeLimitMs"], limit_ms)
         holder = self.holder_above(queue, parent)
-        if not self.settling and (holder or self.admits(queue, lane)):
+        if not self.settling and (holder or (not self.paused and self.admits(queue, lane))):
             job.inside = holder
             self.jobs[id] = job
             self.seat(job, "running")
@@ -41,12 +41,12 @@ class Model(Rules):
         return self._behind(job, wait)
 
     def _behind(self, job: Job, wait: bool) -> Verdict:
-        never = wait and job.parent is not None and not self.settling and self.knot(job)
+        never = wait and job.parent is not None and self.cause == "full" and self.knot(job)
         if wait and not never:
             self.jobs[job.id] = job
             return self.waits(job)
         self.leave(job.policy)
-        cause = "knot" if never else "settling" if self.settling else "full"
+        cause = "knot" if never else self.cause
         holders = {other.id for other in self.running(job.queue)}
         self.promote()
         return {"verdict": "knot" if never else "busy", "cause": cause, "holders": holders}
@@ -211,7 +211,7 @@ class Model(Rules):
         limits = self.terms(job.queue)
         assert limits is not None
         fair = limits["order"] == "fair-share"
-        verdict["cause"] = "settling" if self.settling else "full"
+        verdict["cause"] = self.cause
         line = [other for other in self.waiting(job.queue) if other is not job]
         mine = limits["lanes"][job.lane]["priority"]
 

@@ -21,7 +21,8 @@ for i, name in ipairs(KEYS) do
 end
 return found
 """
-LEXICAL = ("waiting", "running", "turns", "nest", "policyUse")
+LEXICAL = ("waiting", "running", "turns", "nest", "policyUse", "seats", "line", "holds")
+RECORDS = ("jobs", "limits", "ended", "sessions", "slots")
 SCORED = ("leases", "deadlines", "served", "endedAt")
 
 
@@ -36,7 +37,9 @@ class Picture:
         raw = dict(zip(names, reply[1:], strict=True))
         pairs = {name: dict(zip(raw[name][::2], raw[name][1::2], strict=True)) for name in names if name != "events"}
         self.meta: dict[str, str] = pairs["meta"]
-        self.hash = {name: {k: json.loads(v) for k, v in pairs[name].items()} for name in ("jobs", "limits", "ended")}
+        self.hash = {name: {k: json.loads(v) for k, v in pairs[name].items()} for name in RECORDS}
+        self.labels: dict[str, str] = pairs["labels"]
+        self.pause: dict[str, str] = pairs["pause"]
         self.policies = {name: json.loads(text) for name, text in pairs["policies"].items()}
         self.lexical = {name: set(pairs[name]) for name in LEXICAL}
         self.scored = {name: {k: int(float(v)) for k, v in pairs[name].items()} for name in SCORED}
@@ -55,7 +58,7 @@ class Picture:
             "meta.epoch": self.meta.get("epoch", ""),
             "jobs": {id: _record(job) for id, job in self.jobs.items()},
             "ended": {id: _ended(how) for id, how in self.hash["ended"].items()},
-            "limits": {name[2:]: _limits(terms) for name, terms in self.hash["limits"].items()},
+            "limits": {name[2:]: _limits(terms) for name, terms in self.hash["limits"].items() if name[0] == "q"},
             "policies": list(self.policies)
             and sorted(self.policies, key=lambda name: self.policies[name]["registered"]),
             **self.lexical,

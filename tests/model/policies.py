@@ -31,8 +31,8 @@ def thresholds(policies: dict[str, Policy]) -> list[float]:
     return [
         load
         for policy in policies.values()
-        for queue in policy.get("queues", {}).values()
-        for load, _ in queue.get("loadCaps", [])
+        for one in [*policy.get("queues", {}).values(), *policy.get("pools", {}).values()]
+        for load, _ in one.get("loadCaps", [])
     ]
 
 

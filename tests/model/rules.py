@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.model import policies as terms
-from tests.model.things import WAITS, Call, Ended, Job
+from tests.model.things import WAITS, Call, Ended, Job, Pause
 
 BEAT_AND_A_HALF = 3000
 CONFIRM_WITHIN = 5000
@@ -38,6 +38,7 @@ class Rules:
         self.epoch = ""
         self.settle_until = self.last_op = self.last_beat = self.moved_at = self.now = 0
         self.lease = 10000
+        self.pause: Pause | None = None
         self.load = self.own_load = 0.0
 
     # --- the start of every call
@@ -51,15 +52,24 @@ class Rules:
         self.last_op = self.now
         if 0 < self.settle_until <= self.now:
             self.settle_until = 0
-        self.note_load()
         for seen in call.vouch:
             self._vouched(seen)
         self._sweep()
+        self.note_load()
         self.promote()
 
     @property
     def settling(self) -> bool:
         return self.settle_until > self.now
+
+    @property
+    def paused(self) -> bool:
+        return self.pause is not None
+
+    @property
+    def cause(self) -> str:
+        """Why who asks for a slot must wait."""
+        return "settling" if self.settling else "paused" if self.paused else "full"
 
     def _make(self, call: Call) -> None:
         self.now = self.last_beat = call.clock
@@ -169,7 +179,7 @@ class Rules:
 
     def promote(self) -> None:
         """Free slots go to who is next, in every queue."""
-        if self.settling:
+        if self.settling or self.paused:
             return
         for queue in sorted({job.queue for job in self.jobs.values() if job.state == "waiting"}):
             while (job := self._next(queue)) is not None:

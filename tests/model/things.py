@@ -53,6 +53,17 @@ class Ended:
 
 
 @dataclass
+class Pause:
+    """While it stands nobody gets anything new; `held`: what each hold has left, by pool and session."""
+
+    by: str
+    label: str
+    reason: str
+    since: int
+    held: dict[tuple[str, str], int] = field(default_factory=dict)
+
+
+@dataclass
 class Call:
     """What every call says of its caller."""
 

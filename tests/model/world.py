@@ -18,13 +18,15 @@ from tests.model.model import Model, Verdict
 from tests.model.picture import Picture, expected
 from tests.model.rules import BEAT_AND_A_HALF, TOMBSTONE_KEPT
 from tests.model.runner import Runner, token
-from tests.model.things import Call
+from tests.model.things import Call, Ended
 
 PROVISIONAL = 9 * 10**15
 
 
 class World:
     """One scope on a real server: machines `m1` and `m2`, one listener for all wake channels, one clock."""
+
+    reference: type[Model] = Model
 
     def __init__(self, url: str, scope: str, policies: dict[str, dict[str, Any]], fresh: bool) -> None:
         self.boards: dict[str, Board] = {
@@ -38,7 +40,7 @@ class World:
         self.listener = listener
         self.board.link.call("FLUSHALL")
         self.clock = Clock(self.board)
-        self.model = Model()
+        self.model = self.reference()
         self.policies = policies
         self.runners: list[Runner] = []
         self.vouches: dict[str, list[dict[str, Any]]] = {}
@@ -88,13 +90,12 @@ class World:
         self._same_answer(name, verdict, answer, real)
         self._same_board()
         self._same_wakes()
-        checks.all_of(name, machine, before, self.picture, model)
+        self._holds(name, machine, before)
         return answer
 
     def _adopt(self) -> dict[int, int]:
         """The board's numbers for those that the model handed out in this call, having checked their order."""
-        sides: list[tuple[Any, Any]] = [(job, self.picture.jobs.get(job.id)) for job in self.model.jobs.values()]
-        sides += [(how, self.picture.hash["ended"].get(id)) for id, how in self.model.ended.items()]
+        sides = self._sides()
         real: dict[int, int] = {}
         for name in self.newest:
             found = self._adopt_one(name, sides)
@@ -103,11 +104,20 @@ class World:
                 assert numbers == sorted(set(numbers)), f"{name}s in another order than the model's: {pairs}"
                 assert numbers[0] > self.newest[name], f"a {name} that is not newer than all before: {numbers}"
                 real.update(pairs)
-            known = [getattr(job, name) or 0 for job in self.model.jobs.values()]
+            known = [getattr(mine, name, None) or 0 for mine, _ in sides if not isinstance(mine, Ended)]
             self.newest[name] = max([self.newest[name], *known, *(n for pairs in found.values() for _, n in pairs)])
         for key, fence in self.model.served.items():
             self.model.served[key] = real.get(fence, fence)
         return real
+
+    def _sides(self) -> list[tuple[Any, Any]]:
+        """All in the model that has a ticket or a fence, with what the board has of it."""
+        sides: list[tuple[Any, Any]] = [(job, self.picture.jobs.get(job.id)) for job in self.model.jobs.values()]
+        return sides + [(how, self.picture.hash["ended"].get(id)) for id, how in self.model.ended.items()]
+
+    def _holds(self, name: str, machine: str, before: Picture) -> None:
+        """What must hold after every call, whatever the model says."""
+        checks.all_of(name, machine, before, self.picture, self.model)
 
     @staticmethod
     def _adopt_one(name: str, sides: list[tuple[Any, Any]]) -> dict[str, list[tuple[int, int]]]:
@@ -122,7 +132,7 @@ class World:
         return found
 
     def _same_answer(self, name: str, verdict: Verdict, answer: Answer, real: dict[int, int]) -> None:
-        theirs = checks.told(answer)
+        theirs = self._told(answer)
         ours = {key: real.get(value, value) if isinstance(value, int) else value for key, value in verdict.items()}
         ours = {key: value for key, value in ours.items() if value is not None or key == "limitMs"}
         if not name.startswith("beat"):
@@ -133,10 +143,19 @@ class World:
         rest = max(0, self.model.settle_until - self.model.now)
         assert (answer.now, answer.epoch, answer.settle_ms) == (self.model.now, self.model.epoch, rest)
 
+    def _told(self, answer: Answer) -> dict[str, Any]:
+        return checks.told(answer)
+
+    def _expected(self) -> dict[str, Any]:
+        return expected(self.model)
+
     def _same_board(self) -> None:
-        ours, theirs = expected(self.model), self.picture.plain()
+        ours, theirs = self._expected(), self._plain()
         wrong = {key: checks.difference(theirs[key], ours[key]) for key in ours if theirs[key] != ours[key]}
         assert not wrong, "\n".join(f"{key}: {how}" for key, how in wrong.items())
+
+    def _plain(self) -> dict[str, Any]:
+        return self.picture.plain()
 
     def _same_wakes(self) -> None:
         self.listener.call("PING")

@@ -10,9 +10,10 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from coord.answers import Answer, Ended
+from coord.board_text import board_text
 from coord.names import clean
 from coord.reader import Reader
-from coord.status import Reading, Status
+from coord.view.reading import Reading
 from omp_coord import complete, terminal
 from omp_coord.exits import Exit
 from omp_coord.shared import (
@@ -22,8 +23,7 @@ from omp_coord.shared import (
     ScopeName,
     complain,
     errors_reported,
-    found_home,
-    found_settings,
+    found_reader,
 )
 from omp_coord.terminal import Colour, ColourOption
 
@@ -55,30 +55,24 @@ def list_(
     configuration or URL not usable, 69 the server does not answer.
     """
     with errors_reported():
-        reader = _reader(config, redis, scope)
-        picture = reader.status()
+        reader = found_reader(config, redis, scope)
+        picture = reader.picture()
         if queue is not None:
             picture = _only(queue, picture, reader)
         if as_json:
-            fields = picture.model_dump(include={"version", "scope", "now", "queues"})
+            fields = {name: picture[name] for name in ("version", "scope", "now", "queues")}
             terminal.write(json.dumps(fields, ensure_ascii=False, indent=2) + "\n")
         else:
-            from omp_coord.board_view import render
-
-            terminal.write(render(picture, width=terminal.size()[0], colour=terminal.coloured(color)))
-
-
-def _reader(config: str | None, redis: str | None, scope: str | None) -> Reader:
-    home = found_home()
-    return Reader(found_settings(home, config, scope), home, os.environ, url=redis)
+            picture = {**picture, "sessions": [], "pools": {}}
+            terminal.write(board_text(picture, width=terminal.size()[0], colour=terminal.coloured(color)))
 
 
-def _only(queue: str, picture: Status, reader: Reader) -> Status:
-    if queue not in picture.queues:
+def _only(queue: str, picture: dict[str, Any], reader: Reader) -> dict[str, Any]:
+    if queue not in picture["queues"]:
         # With a file this is an error; without one any name is a queue, of which the board knows nothing now.
         reader.settings.queues[queue] = reader.settings.queue(queue)
-        picture = reader.status()
-    return picture.model_copy(update={"queues": {queue: picture.queues[queue]}})
+        picture = reader.picture()
+    return {**picture, "queues": {queue: picture["queues"][queue]}}
 
 
 @queue_app.command()
@@ -110,7 +104,7 @@ def cancel(
     usable; 69 the server does not answer.
     """
     with errors_reported():
-        reader = _reader(config, redis, scope)
+        reader = found_reader(config, redis, scope)
         reading = reader.read()
         found = _find(job, reading, reader)
         _say_what_came_of_it(found, _cancel(found, reader, kill, reason), reading.jobs.get(found, {}), reader)

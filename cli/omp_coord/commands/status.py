@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from coord.board_text import board_text
 from coord.reader import Reader
-from coord.status import Status
 from omp_coord import terminal
 from omp_coord.shared import AsJson, ConfigFile, RedisUrl, ScopeName, errors_reported, found_home, found_settings
 from omp_coord.terminal import Colour, ColourOption
@@ -23,7 +23,8 @@ def status(
     redis: RedisUrl = None,
     color: ColourOption = Colour.AUTO,
 ) -> None:
-    """Show the board: the queues, what runs in them, and what waits in which order.
+    """Show the board: sessions, pools with their lines, queues with what runs and
+    waits in them.
 
     Without a server it is empty; nothing is started. With --watch the picture is redrawn on a terminal; elsewhere a
     block follows for each change, with --json one object in a line of its own.
@@ -32,7 +33,7 @@ def status(
     Examples:
       omp-coord status
       omp-coord status --watch
-      omp-coord status --json | jq '.queues.test.waiting'
+      omp-coord status --json | jq '.pools.work.line'
 
     \b
     Exit codes: 0 shown (also when no server runs), 2 configuration or URL not
@@ -44,7 +45,7 @@ def status(
         if watch:
             _watch(reader, as_json, terminal.coloured(color))
             return
-        picture = reader.status()
+        picture = reader.picture()
         reader.close()
         terminal.write(as_document(picture) if as_json else _tables(picture, terminal.coloured(color)))
 
@@ -52,22 +53,20 @@ def status(
 def _watch(reader: Reader, as_json: bool, colour: bool) -> None:
     from omp_coord.watch import watch
 
-    def block(picture: Status) -> str:
+    def block(picture: dict[str, Any]) -> str:
         return as_line(picture) if as_json else _tables(picture, colour) + ("" if in_place else "\n")
 
     in_place = terminal.is_terminal() and not as_json
     watch(reader, block, in_place=in_place)
 
 
-def _tables(picture: Status, colour: bool) -> str:
-    from omp_coord.board_view import render
-
-    return render(picture, width=terminal.size()[0], colour=colour)
+def _tables(picture: dict[str, Any], colour: bool) -> str:
+    return board_text(picture, width=terminal.size()[0], colour=colour)
 
 
-def as_document(picture: Status) -> str:
-    return json.dumps(picture.model_dump(), ensure_ascii=False, indent=2) + "\n"
+def as_document(picture: dict[str, Any]) -> str:
+    return json.dumps(picture, ensure_ascii=False, indent=2) + "\n"
 
 
-def as_line(picture: Status) -> str:
-    return json.dumps(picture.model_dump(), ensure_ascii=False, separators=(",", ":")) + "\n"
+def as_line(picture: dict[str, Any]) -> str:
+    return json.dumps(picture, ensure_ascii=False, separators=(",", ":")) + "\n"

@@ -32,6 +32,15 @@ def test_the_policy_says_caps_slots_orders_lanes_and_limits() -> None:
         "leaseMs": 2500,
         "source": "/p",
         "pools": {"work": {"cap": 2, "loadCaps": [[1.5, 0]]}},
+        "agents": {
+            "pools": [{"name": "work", "types": ["x"]}],
+            "defaultPool": "work",
+            "exempt": ["reviewer"],
+            "nested": {"types": ["reviewer"], "maxRunningPerParent": 1},
+            "holdMs": 300_000,
+            "startTimeoutMs": 120_000,
+            "queueSpawns": True,
+        },
         "queues": {
             "a": {
                 "slots": 3,
@@ -49,7 +58,33 @@ def test_nothing_empty_is_sent() -> None:
     data = flat(queues={"q": {"slots": 1}}, agents={"pools": {"p": {"cap": 0}}})
     assert "{}" not in data["policyJson"]
     assert "[]" not in data["policyJson"]
-    assert json.loads(flat()["policyJson"]) == {"leaseMs": 10_000, "source": "/p"}
+    assert json.loads(flat(agents={"exempt": []})["policyJson"]) == {
+        "leaseMs": 10_000, "source": "/p",
+        "agents": {"holdMs": 300_000, "startTimeoutMs": 120_000, "queueSpawns": True, "nested": {"maxRunningPerParent": 1}},
+    }  # fmt: skip
+
+
+def test_the_rules_for_agents() -> None:
+    """Pools keep the file's order, which decides among several that match; globs are lower-cased; times are in ms."""
+    pools = {"z": {"cap": 1, "types": ["Big*"]}, "a": {"cap": 2}, "m": {"cap": 3, "types": ["B"]}}
+    nested = {"types": ["Sub-*"], "maxRunningPerParent": 0}
+    data = flat(
+        agents={
+            "pools": pools, "defaultPool": "a", "exempt": ["Re*"], "nested": nested, "holdMinutes": 0.5,
+            "startTimeoutSeconds": 1.5, "queueSpawns": False,
+        }
+    )  # fmt: skip
+    assert json.loads(data["policyJson"])["agents"] == {
+        "pools": [{"name": "z", "types": ["big*"]}, {"name": "a"}, {"name": "m", "types": ["b"]}],
+        "defaultPool": "a",
+        "exempt": ["re*"],
+        "nested": {"types": ["sub-*"], "maxRunningPerParent": 0},
+        "holdMs": 30_000,
+        "startTimeoutMs": 1500,
+        "queueSpawns": False,
+    }
+    assert data["agents"] == (False, ["z", "a", "m"], 30_000)
+    assert flat(agents={"pools": pools})["policy"] != flat(agents={"pools": dict(reversed(pools.items()))})["policy"]
 
 
 def test_the_hash_is_of_the_content_and_not_of_the_place() -> None:

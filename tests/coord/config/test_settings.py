@@ -87,3 +87,19 @@ def test_the_hint_comes_once_a_day_per_scope(
     assert settings().hint is not None
     write(FILE)
     assert settings().hint is None
+
+
+def test_what_a_session_must_know_of_agents(write: Write, settings: Load) -> None:
+    """The pools in the file's order, the time of a hold, and whether spawns may wait; from the cache as from the file."""
+    write(
+        '{"scope": "s", "agents": {"pools": {"z": {"cap": 1}, "a": {"cap": 1}}, "holdMinutes": 1, "queueSpawns": false}}'
+    )
+    for _ in range(2):
+        rules = settings().agents
+        assert (rules.pools, rules.hold_ms, rules.queue_spawns) == (["z", "a"], 60_000, False)
+
+
+def test_without_a_file_there_are_no_pools(settings: Load) -> None:
+    """Agents are not capped then, and there is nothing to wait for."""
+    rules = settings().agents
+    assert (rules.pools, rules.queue_spawns) == ([], True)

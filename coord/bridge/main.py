@@ -1,0 +1,117 @@
+"""The bridge's process: its descriptors, its signals, its loop, its end.
+
+One thread reads lines and sees the end of input; this one does everything else, so requests are carried out in the order
+in which they came. After the end of input, or a signal, it has less than a second: then it is over whatever it waits for,
+and others will see that its process is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+from typing import TYPE_CHECKING, Any
+
+from coord.bridge.bridge import Bridge
+from coord.bridge.rpc import Lines, Output
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coord.bridge.tools import Show
+
+END_S = 0.8
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+UNWATCHED_S = 0.2
+"""redis-py shows no descriptor to wait for, so its messages are looked for this often."""
+
+
+class Bell:
+    """Ends a wait of the main thread from another one."""
+
+    def __init__(self) -> None:
+        self.fd, self._in = os.pipe()
+        for fd in (self.fd, self._in):
+            os.set_blocking(fd, False)
+
+    def ring(self) -> None:
+        try:
+            os.write(self._in, b".")
+        except BlockingIOError:
+            pass  # it rings already
+
+    def quiet(self) -> None:
+        try:
+            os.read(self.fd, 4096)
+        except BlockingIOError:
+            pass
+
+
+class Ending:
+    """`asked` when a signal came. From then on, or from the end of input, the process has END_S left."""
+
+    def __init__(self, bell: Bell) -> None:
+        self.asked = False
+        self._bell = bell
+
+    def signalled(self, *_: object) -> None:
+        self.asked = True
+        self._bell.ring()
+        threading.Thread(target=self.hurry, daemon=True).start()
+
+    def hurry(self) -> None:
+        """Ends the process a little later, if it has not ended by itself: a server may not answer."""
+        threading.Event().wait(END_S)
+        os._exit(0)
+
+
+def main(show: Show, env: Mapping[str, str]) -> int:
+    """Runs until the end of input or a signal. `show` gives the text of a reading command."""
+    bell = Bell()
+    ending = Ending(bell)
+    bridge = Bridge(Output(_own_stdout()), env, show, bell.ring)
+    for number in SIGNALS:
+        signal.signal(number, ending.signalled)
+    lines = Lines(0, bell.ring, ending.hurry)
+    lines.start()
+    try:
+        while not ending.asked and not bridge.out.broken and _step(bridge, lines, bell):
+            pass
+    finally:
+        bridge.leave("signal" if ending.asked else "exit")
+    os._exit(0)  # threads that wait for others' processes do not matter any more
+
+
+def _step(bridge: Bridge, lines: Lines, bell: Bell) -> bool:
+    """One line, or one wait for the next thing to do; false: it was the last."""
+    ended = lines.ended
+    if lines.inbox:
+        bridge.take(lines.inbox.popleft())
+    elif ended:
+        return False
+    due = bridge.tick()
+    if not lines.inbox and not lines.ended:
+        _wait(bridge, bell, due)
+    return True
+
+
+def _wait(bridge: Bridge, bell: Bell, seconds: float) -> None:
+    poller = select.poll()
+    poller.register(bell.fd, select.POLLIN)
+    board = bridge.session.contact.board if bridge.session is not None else None
+    fd = board.link.fileno() if board is not None else -1
+    if fd >= 0:
+        poller.register(fd, select.POLLIN)
+    elif board is not None:
+        seconds = min(seconds, UNWATCHED_S)
+    ready: list[Any] = poller.poll(max(0.0, seconds) * 1000 + 0.5)
+    if any(found == bell.fd for found, _ in ready):
+        bell.quiet()
+
+
+def _own_stdout() -> int:
+    """A descriptor of the host's pipe that only protocol is written to: what else prints goes to stderr."""
+    out = os.dup(1)
+    os.dup2(2, 1)
+    return out

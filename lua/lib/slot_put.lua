@@ -1,0 +1,6 @@
+-- Writes an agent slot's record and its members in `seats`: by session, and by pool when it counts against one.
+local function slot_put(id, slot)
+  redis.call('HSET', SLOTS, id, cjson.encode(slot))
+  redis.call('ZADD', SEATS, '0', 's|' .. slot.session .. '|' .. id)
+  if slot.pool then redis.call('ZADD', SEATS, '0', 'p|' .. slot.pool .. '|' .. id) end
+end

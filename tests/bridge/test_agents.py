@@ -1,0 +1,247 @@
+"""Agent slots as a host meets them: every row of the table, through pipes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.bridge.host import MAIN, Host, running, under
+from tests.bridge.test_sessions import slots
+from tests.cli.place import Place
+from tests.waiting import until
+
+Hosts = Callable[..., Host]
+Rules = Callable[..., None]
+
+
+def test_approved_and_started(host: Hosts, place: Place) -> None:
+    """The slot is taken by the approval, under the spawn's key, whatever the case of the type."""
+    it = host()
+    result = it.spawn("TASK", "W0")
+    assert result == {"allowed": True, "coordinated": True, "pool": "work", "used": 0, "cap": 2, "allowance": 2}
+    assert slots(place) == {"W0": "starting"}
+    assert it.started("W0") == {"allowance": 2}
+    assert slots(place) == {"W0": "running"}
+    it.until_footer("coord A · work 1/2")
+
+
+def test_a_refusal_tells_a_model_what_to_do(host: Hosts) -> None:
+    """Pool, use, holders, place, what comes next, and that retrying does not help; the user is warned once."""
+    first, second = host(), host()
+    first.run("W0")
+    second.run("V0")
+    refused = second.spawn("task")
+    assert (refused["allowed"], refused["cause"], refused["place"], refused["used"]) == (False, "full", 1, 2)
+    reason = refused["reason"]
+    assert reason.startswith("omp-coord: nothing was started: the pool work is full, 2/2 used (by session: A 1, B 1).")
+    assert "number 1 in line; the next free slot is held for it for 5 minutes and you get a message" in reason
+    assert "Do not retry in a loop: it does not help." in reason
+    assert first.spawn()["place"] == 2
+    assert second.spawn()["place"] == 1
+    until(lambda: len(second.texts("warning")) == 2, "a warning for each refusal")
+    warned = "refused: task for Main: pool work is full (full), 2/2 used (by session: A 1, B 1); place 1 in line"
+    assert second.texts("warning") == [warned] * 2
+
+
+@pytest.mark.parametrize("type", ["x" * 5000, "\x1b[31mred\n", "task \ud83d\ude00"])
+def test_a_refusal_is_short_and_clean_whatever_was_asked(host: Hosts, agents: Rules, type: str) -> None:
+    """Under 400 characters, on one line, with nothing that reaches into a terminal."""
+    agents(nested={"types": ["a" * 200, "b" * 200, "c" * 200]})
+    it = host()
+    it.run("W0")
+    it.run("W1")
+    for parent in (MAIN, under("W0")):
+        reason = it.spawn(type, parent=parent)["reason"]
+        assert len(reason) < 400
+        assert reason.isprintable()
+    assert all(text.isprintable() for text in it.texts())
+
+
+def test_a_hold_is_told_once_and_used_by_a_spawn(host: Hosts, place: Place) -> None:
+    """One message that starts a turn, one notice, both with the pool and the local time; others are refused meanwhile."""
+    it, other = host(), host()
+    it.run("W0")
+    it.run("W1")
+    other.spawn()
+    it.ended("W0")
+    delivered = other.until_told("deliver")
+    assert (delivered["to"], delivered["from"], delivered["startTurn"]) == ("main", "omp-coord", True)
+    until_ms = int(place.redis("ZRANGE", place.board.keys["DEADLINES"], 0, -1, "WITHSCORES")[0][1])
+    clock = time.strftime("%H:%M", time.localtime(until_ms / 1000))
+    held = f"a slot of the pool work is held for this session until {clock}"
+    assert held in delivered["text"]
+    assert other.texts("info") == [held]
+    other.until_footer("coord B · work 1/2 · held work 5m")
+    refused = it.spawn()
+    assert (refused["cause"], refused["place"]) == ("held", 2)
+    assert "held for sessions before this one" in refused["reason"]
+    assert other.spawn()["allowed"]
+    other.until_footer("coord B · work 2/2")
+    assert len(other.told("deliver")) == 1
+
+
+def test_a_hold_that_lapses_goes_on(host: Hosts, place: Place, agents: Rules) -> None:
+    """Who did not use it leaves the line, and the next one gets it; the first is not told again."""
+    agents(holdMinutes=0.02)
+    holder, first, second = host(), host(), host()
+    holder.run("W0")
+    holder.run("W1")
+    first.spawn()
+    second.spawn()
+    holder.ended("W0")
+    text = first.until_told("deliver")["text"]
+    assert text.count(":") >= 3  # a short hold is told with its seconds
+    second.until_told("deliver")
+    assert place.events("hold_lapsed")[0]["session"] == first.session
+    first.until_footer("coord B · work 1/2")
+    assert len(first.told("deliver")) == 1
+
+
+def test_leaving_the_line(host: Hosts) -> None:
+    """`/coord leave` gives a hold or a place back, and the next one is served at once; a wrong pool is named."""
+    holder, first, second = host(), host(), host()
+    holder.run("W0")
+    holder.run("W1")
+    first.spawn()
+    second.spawn()
+    holder.ended("W0")
+    first.until_told("deliver")
+    assert "no pool" in first.call("slash.run", args="leave wrok")["text"]
+    assert first.call("slash.run", args="leave work")["text"] == "Left the line of work; the next one is served."
+    second.until_told("deliver")
+    assert first.call("slash.run", args="leave")["text"] == "This session was in no line."
+
+
+def test_a_pause_refuses_everything_and_stops_holds(host: Hosts, place: Place, agents: Rules) -> None:
+    """Exempt and nested ones too; counted ones join the line. After it the hold is told with its new time."""
+    agents(pools={"work": {"cap": 1}})
+    it, other = host(), host()
+    it.run("W0")
+    other.spawn()
+    it.ended("W0")
+    other.until_told("deliver")
+    it.call("tool.call", agent="W0", name="coord_pause", args={"reason": "release"})
+    for type, parent in (("task", MAIN), ("reviewer", MAIN), ("reviewer", under("W0"))):
+        refused = it.spawn(type, parent=parent)
+        assert (refused["allowed"], refused["cause"]) == (False, "paused")
+        assert "all work of this project is paused by session A: release." in refused["reason"]
+    assert other.spawn()["cause"] == "paused"
+    other.until_footer("coord B · work 0/1 · paused · held work")
+    answer = other.call("tool.call", agent="Main", name="coord_resume", args={})
+    assert answer == {"text": "Resumed: agents and jobs start again.", "isError": False}
+    assert other.call("tool.call", agent="Main", name="coord_resume")["text"] == "It was not paused."
+    until(lambda: len(other.told("deliver")) == 2, "the hold with its new time")
+    assert other.spawn()["allowed"]
+
+
+def test_exempt_and_nested(host: Hosts, place: Place) -> None:
+    """An exempt type takes no slot of a pool; a subagent may start only those, one at a time."""
+    it = host()
+    it.run("W0")
+    it.run("W1")
+    assert it.spawn("Reviewer", "R0")["pool"] is None
+    refused = it.spawn("task", parent=under("W0"))
+    assert (refused["cause"], "place" in refused, refused["pool"]) == ("nestedType", False, None)
+    assert "a subagent may start only: reviewer; not task." in refused["reason"]
+    it.run("W0.R", "reviewer", under("W0"))
+    assert it.spawn("reviewer", parent=under("W0"))["cause"] == "nestedFull"
+    assert it.spawn("reviewer", parent=under("W1"))["allowed"]
+    it.ended("W0.R")
+    assert it.spawn("reviewer", parent=under("W0"))["allowed"]  # its own ending one is settled first
+    it.until_footer("coord A · work 2/2")
+
+
+def test_an_unknown_kind_is_counted(host: Hosts) -> None:
+    """What a newer plugin calls by another word takes a slot like any other."""
+    it = host()
+    assert it.spawn(parent={"id": "x", "kind": "workflow"}, invocation="batch")["pool"] == "work"
+    assert it.spawn(parent={"id": "x", "kind": "workflow"})["used"] == 1
+    assert not it.spawn(parent={"id": "x", "kind": "workflow"})["allowed"]
+
+
+def test_started_without_asking(host: Hosts, place: Place) -> None:
+    """It counts all the same; over the cap the session gets one warning with the count, and nothing is approved."""
+    it = host()
+    it.run("W0")
+    it.run("W1")
+    assert it.started("old") == {
+        "allowance": 2, "warning": "task old started without asking: the pool work is over its cap by 1",
+    }  # fmt: skip
+    assert it.started("old") == {"allowance": 2}
+    it.until_footer("coord A · work 3/2")
+    it.ended("W0")
+    assert not it.spawn()["allowed"]
+
+
+def test_a_tan_clone_is_of_type_sub(host: Hosts, place: Place) -> None:
+    """It shows only as a start, counts in the default pool, and may start exempt types only."""
+    it = host()
+    it.started("Main.t1", "sub")
+    assert it.spawn("task", parent=under("Main.t1"))["cause"] == "nestedType"
+    it.until_footer("coord A · work 1/2")
+
+
+def test_eval_agents_are_known_again(host: Hosts) -> None:
+    """Asked for as eval: the host's queue is not driven while one has a slot; also when the same id starts again later."""
+    it = host()
+    assert it.spawn(key="E0", invocation="eval")["allowance"] is None
+    it.until_told("allowance", "eval workers run")
+    it.started("E0")
+    it.ended("E0")
+    until(lambda: it.told("allowance")[-1]["value"] == 2, "the queue is driven again")
+    assert it.started("E0") == {"allowance": None}
+    assert "eval workers run" in it.call("tool.call", agent="Main", name="coord_status")["text"]
+
+
+def test_an_approved_agent_that_never_starts(host: Hosts, place: Place, agents: Rules) -> None:
+    """Its slot is free after `agents.startTimeoutSeconds`, and the session in line is served."""
+    agents(startTimeoutSeconds=1, pools={"work": {"cap": 1}})
+    it, other = host(), host()
+    assert it.spawn(key="W0")["allowed"]
+    assert not other.spawn()["allowed"]
+    other.until_told("deliver", timeout=6)
+    assert [event["agentId"] for event in place.events("start_timed_out")] == ["W0"]
+
+
+def test_an_ending_that_flickers(host: Hosts, place: Place) -> None:
+    """A start within half a second of the end goes on in the same slot; nobody else gets it in between."""
+    it, other = host(), host()
+    it.run("W0")
+    it.run("W1")
+    assert not other.spawn()["allowed"]
+    for _ in range(5):
+        it.ended("W0")
+        it.started("W0")
+    assert slots(place) == {"W0": "running", "W1": "running"}
+    assert place.events("hold_given") == []
+    assert len(place.events("spawn_approved")) == 2
+    it.ended("W0")
+    other.until_told("deliver")
+
+
+def test_lists_repair_what_events_missed(host: Hosts, place: Place) -> None:
+    """Absent from two lists in a row has ended; unlisted ones are counted."""
+    it = host()
+    it.run("W0")
+    it.run("W1")
+    it.call("agents.sync", agents=[running("W1"), running("X")])
+    assert slots(place) == {"W0": "running", "W1": "running", "X": "running"}
+    it.call("agents.sync", agents=[running("W1"), running("X")])
+    assert slots(place) == {"W1": "running", "X": "running"}
+    it.call("agents.sync", agents=[running("W1")])
+    it.call("agents.sync", agents=[running("W1"), running("X")])
+    it.call("agents.sync", agents=[running("W1")])
+    assert slots(place) == {"W1": "running", "X": "running"}
+
+
+def test_a_lost_end_is_seen_at_the_next_beats(host: Hosts, place: Place) -> None:
+    """The board has an agent running that has ended: the beat's hash differs, and two lists take it off."""
+    it = host()
+    it.run("W0")
+    key, (slot,) = place.board.keys["SLOTS"], place.redis("HKEYS", place.board.keys["SLOTS"])
+    before = place.redis("HGET", key, slot)
+    it.ended("W0")
+    place.redis("HSET", key, slot, before)  # the end never came
+    until(lambda: slots(place) == {}, "the agent is off the board")
