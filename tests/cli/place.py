@@ -235,7 +235,7 @@ class Gate:
         return int(until(lambda: self.place.lines(f"{self.name}.up"), f"a command is at {self.name}", 20)[0])
 
     def open(self) -> None:
-        """Lets one command through."""
+        """Lets the command through (every one that waits here: give each a gate of its own)."""
         path = self.place.path(self.name)
 
         def opened() -> bool:

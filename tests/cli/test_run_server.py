@@ -115,16 +115,16 @@ def test_killed_with_its_data(own_place: Place) -> None:
 def test_flushed_while_running(place: Place) -> None:
     """FLUSHALL under four running jobs and six newcomers never gives more than the four slots."""
     place.queues(q={"slots": 4})
-    gate = place.gate()
-    script = f'echo "+ $OMP_COORD_JOB" >>marks; read x <{gate.name}; echo "- $OMP_COORD_JOB" >>marks'
-    running = [place.run("q", "--", "sh", "-c", script) for _ in range(4)]
+    gates = [place.gate(f"gate-{n}") for n in range(4)]  # one each: opened, it lets everybody through who is there
+    script = 'echo "+ $OMP_COORD_JOB" >>marks; read x <{}; echo "- $OMP_COORD_JOB" >>marks'
+    running = [place.run("q", "--", "sh", "-c", script.format(gate.name)) for gate in gates]
     until(lambda: len(place.lines("marks")) == 4, "four run")
     place.redis("DEL", *Keys(place.scope).all())
     newcomers = [place.run("--quiet", "q", "--", *marked()) for _ in range(6)]
     place.until_jobs(4, "running")
     place.until_jobs(6, "waiting")
     assert len(place.lines("marks")) == 4
-    for _ in running:
+    for gate in gates:
         gate.open()
     for proc in [*running, *newcomers]:
         finished(proc, 0)
