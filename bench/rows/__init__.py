@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench.rows import eight, handover, idle, line, managers, pairs, process
+from bench.rows import eight, handover, idle, line, managers, omp_hooks, omp_start, pairs, process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,4 +20,7 @@ ROWS: tuple[Callable[[Place, int], Figure], ...] = (
     pairs.measure,
     line.measure,
     idle.measure,
+    omp_start.measure,
+    omp_hooks.spawns,
+    omp_hooks.calls,
 )
