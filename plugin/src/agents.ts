@@ -3,6 +3,7 @@
 // board; a retry (`willContinue`) is no end at all.
 
 import { setAllowance } from "./allowance.ts";
+import { whenAnswered } from "./client.ts";
 import type { Context, EndEvent, Pi } from "./omp.ts";
 import type { Agent, Parent } from "./protocol.ts";
 import { type Instance, type Running, shared } from "./state.ts";
@@ -17,13 +18,11 @@ export function agentStarted(pi: Pi, ctx: Context): void {
 	const asked = s.connection?.request("agent.started", { session, id, parent: entry.parent, type: name });
 	s.running.set(id, entry);
 	s.live.set(id, { pi, ctx });
-	asked?.then(
-		result => {
-			setAllowance(s, result.allowance);
-			if (result.warning) notify(s, [{ level: "warning", text: result.warning }]);
-		},
-		() => {}, // the list of what runs makes up for it
-	);
+	// What is not answered is made up for by the list of what runs.
+	whenAnswered(asked, result => {
+		setAllowance(s, result.allowance);
+		if (result.warning) notify(s, [{ level: "warning", text: result.warning }]);
+	});
 }
 
 export function agentEnded(event: EndEvent, ctx: Context): void {
@@ -46,10 +45,7 @@ function ended(id: string): void {
 	const session = s.running.get(id)?.session ?? s.main?.sessionId ?? "";
 	const asked = s.connection?.request("agent.ended", { session, id });
 	s.running.delete(id);
-	asked?.then(
-		result => session === s.main?.sessionId && setAllowance(s, result.allowance),
-		() => {},
-	);
+	whenAnswered(asked, result => session === s.main?.sessionId && setAllowance(s, result.allowance));
 }
 
 /** Agents without a parent of their own are Main's: `/tan` clones of an older omp. */

@@ -2,6 +2,7 @@
 // when it is there.
 
 import { findSetting, forgetCeiling, setAllowance } from "./allowance.ts";
+import { whenAnswered } from "./client.ts";
 import { Connection } from "./connection.ts";
 import { deliver, shownIn } from "./delivery.ts";
 import { clearEnvironment, plainEnvironment, setEnvironment } from "./environment.ts";
@@ -19,7 +20,7 @@ import { findRegistry, runningNow, watchAgents } from "./roster.ts";
 import { type Shared, shared } from "./state.ts";
 import { LOST, MISSING } from "./texts.ts";
 import { ALONE, registerTools } from "./tools.ts";
-import { footer, notify } from "./ui.ts";
+import { footer, notify, showInfos } from "./ui.ts";
 
 const OPEN_MS = 5_000;
 /** A bridge that is away for so long may not come back: omp's own queue is given back to omp. */
@@ -37,6 +38,7 @@ export function connect(s: Shared): void {
 		missing: () => s.connection === connection && missing(s),
 	});
 	s.connection = connection;
+	connection.start();
 }
 
 /** Asks the bridge; null when there is none. A session that is inactive, and has none, tries anew for it. */
@@ -66,7 +68,8 @@ export function leave(s: Shared): void {
 	setAllowance(s, null);
 	forgetCeiling(s);
 	clearEnvironment(s);
-	footer(s, undefined);
+	footer(s, "");
+	showInfos(s);
 	s.opened = null;
 	s.outage = false;
 }
@@ -101,7 +104,7 @@ function joined(s: Shared, result: Opened, quiet: boolean): void {
 	footer(s, result.footer);
 	setAllowance(s, result.spawnQueue.drive ? result.spawnQueue.allowance : null);
 	if (!quiet) notify(s, result.notices);
-	void begin(s, result);
+	whenAnswered(begin(s, result));
 }
 
 /** omp's modules are looked for once a session is on the board: no other omp pays for it. */
@@ -147,7 +150,7 @@ function lost(s: Shared): void {
 }
 
 function said(s: Shared, method: string, params: unknown): void {
-	if (method === "deliver") void deliver(params as Deliver);
+	if (method === "deliver") whenAnswered(deliver(params as Deliver));
 	else if (method === "notify") notify(s, [params as Notify]);
 	else if (method === "footer") footer(s, (params as Footer).text);
 	else if (method === "allowance") setAllowance(s, (params as AllowanceNow).value);

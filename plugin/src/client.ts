@@ -27,6 +27,11 @@ interface Message {
 	error?: { code: number; message: string };
 }
 
+/** Takes an answer that nobody waits for. No fault of its own or of the bridge's may reach omp, which would end. */
+export function whenAnswered<T>(answer: Promise<T> | undefined, take: (result: T) => unknown = () => {}): void {
+	answer?.then(take).catch(() => {});
+}
+
 export class Client {
 	#child: Child;
 	#waiting = new Map<number, Waiting>();
@@ -72,10 +77,11 @@ export class Client {
 	}
 
 	#take(line: string): void {
-		const message = parsed(line);
-		if (message === null) return;
-		if (message.method !== undefined) this.said(message.method, message.params);
-		else if (message.id !== undefined) this.#answered(message.id, message);
+		try {
+			const message = JSON.parse(line) as Message;
+			if (message.method !== undefined) this.said(message.method, message.params);
+			else if (message.id !== undefined) this.#answered(message.id, message);
+		} catch {} // half a line of a bridge that was killed, or a shape that this plugin does not know
 	}
 
 	#answered(id: number, message: Message): void {
@@ -99,14 +105,5 @@ export class Client {
 		this.#ended = true;
 		for (const id of [...this.#waiting.keys()]) this.#give(id, "the bridge has ended");
 		this.ended(missing);
-	}
-}
-
-function parsed(line: string): Message | null {
-	try {
-		const found: unknown = JSON.parse(line);
-		return typeof found === "object" && found !== null ? (found as Message) : null;
-	} catch {
-		return null; // only a bridge that was killed in the middle of a line writes half of one
 	}
 }

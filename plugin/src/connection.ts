@@ -1,6 +1,6 @@
 // A bridge that stays: started anew when it dies, with growing delay, and opened again with all that runs.
 
-import { Client, Refused } from "./client.ts";
+import { Client, Refused, whenAnswered } from "./client.ts";
 import type { CloseReason, Inactive, Opened, Requests, SessionOpen } from "./protocol.ts";
 
 const FIRST_DELAY_MS = 200;
@@ -36,7 +36,9 @@ export class Connection {
 	#gone = Promise.withResolvers<void>();
 	#round = 0;
 
-	constructor(private readonly owner: Owner) {
+	constructor(private readonly owner: Owner) {}
+
+	start(): void {
 		this.#start(false);
 	}
 
@@ -72,7 +74,7 @@ export class Connection {
 	next(reason: CloseReason): void {
 		const client = this.#client;
 		if (client === undefined) return; // it is opened for the next session when it is back
-		client.request("session.close", { reason }, 0).catch(() => {});
+		whenAnswered(client.request("session.close", { reason }, 0));
 		if (this.state === "open") this.#opens();
 		this.#open(client, false);
 	}
@@ -83,7 +85,7 @@ export class Connection {
 		clearTimeout(this.#timer);
 		const client = this.#client;
 		if (client === undefined) return;
-		client.request("session.close", { reason }, 0).catch(() => {});
+		whenAnswered(client.request("session.close", { reason }, 0));
 		client.close();
 		const late = setTimeout(this.#gone.resolve, LEAVE_MS);
 		await this.#gone.promise;
@@ -113,10 +115,10 @@ export class Connection {
 
 	#open(client: Client, again: boolean): void {
 		const round = ++this.#round;
-		client.request("session.open", this.owner.opening(), 0).then(
-			result => round === this.#round && this.#opened(result, again),
-			() => client.close(), // its end is the end of this try
-		);
+		client
+			.request("session.open", this.owner.opening(), 0)
+			.then(result => round === this.#round && this.#opened(result, again))
+			.catch(() => client.close()); // its end is the end of this try
 	}
 
 	#opened(result: Opened | Inactive, again: boolean): void {

@@ -1,6 +1,7 @@
 // Words from other sessions and from the board, into the conversation that they are for. Acknowledged once omp has taken
 // them; what is not acknowledged comes again with the next `session.open`.
 
+import { whenAnswered } from "./client.ts";
 import type { IrcMessage, Lifecycle } from "./omp.ts";
 import type { Deliver } from "./protocol.ts";
 import { type Instance, type Shared, shared } from "./state.ts";
@@ -16,7 +17,7 @@ export async function deliver(message: Deliver): Promise<void> {
 		if (!done) return;
 		s.delivered.add(message.id);
 	}
-	s.connection?.request("message.ack", { ids: [message.id] }).catch(() => {});
+	whenAnswered(s.connection?.request("message.ack", { ids: [message.id] }));
 }
 
 function toMain(s: Shared, message: Deliver, text: string): boolean {
@@ -79,7 +80,7 @@ export function shownIn(s: Shared): string[] {
 }
 
 function idOf(entry: unknown): string | null {
-	const { customType, details } = entry as { customType?: unknown; details?: { id?: unknown } };
+	const { customType, details } = (entry ?? {}) as { customType?: unknown; details?: { id?: unknown } };
 	return customType === TYPE && typeof details?.id === "string" ? details.id : null;
 }
 

@@ -133,7 +133,6 @@ export interface Ref {
 
 export interface Registry {
 	list(): Ref[];
-	get(id: string): Ref | undefined;
 	isRunning(ref: Ref): boolean;
 	onChange(listener: (event: { ref: Ref }) => void): () => void;
 }

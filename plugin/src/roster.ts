@@ -3,6 +3,7 @@
 
 import { parentOf, told } from "./agents.ts";
 import { setAllowance } from "./allowance.ts";
+import { whenAnswered } from "./client.ts";
 import type { Ref, Registry } from "./omp.ts";
 import type { Agent } from "./protocol.ts";
 import type { Running, Shared } from "./state.ts";
@@ -66,10 +67,7 @@ export function handOver(s: Shared, session: string): void {
 export function sync(s: Shared): void {
 	if (s.connection === null || s.opened === null) return;
 	const asked = s.connection.request("agents.sync", { agents: runningNow(s) });
-	asked.then(
-		result => setAllowance(s, result.allowance),
-		() => {},
-	);
+	whenAnswered(asked, result => setAllowance(s, result.allowance));
 }
 
 function hold(s: Shared, refs: Ref[]): void {

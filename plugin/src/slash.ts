@@ -14,7 +14,7 @@ export function registerSlash(pi: Pi): void {
 }
 
 async function run(args: string, ctx: Context): Promise<void> {
-	print(ctx, await text(args));
+	print(shared(), ctx, await text(args));
 }
 
 async function text(args: string): Promise<string> {

@@ -62,6 +62,9 @@ export interface Shared {
 	queue: QueueSize;
 	/** Questions that wait for the bridge. */
 	asking: number;
+	/** Info notices that are about to be shown. */
+	infos: string[];
+	footer: string;
 	/** The one notice of an outage was given. */
 	outage: boolean;
 	/** Reasons of inactivity that the user was told. */
@@ -88,6 +91,8 @@ function fresh(): Shared {
 		env: [],
 		queue: { wanted: null, limit: null, before: null, ceiling: undefined, reported: false },
 		asking: 0,
+		infos: [],
+		footer: "",
 		outage: false,
 		told: new Set(),
 		stops: [],
