@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from coord.errors import Unavailable
 from coord.keys import Keys
+from coord.wire import ServerError
 from tests.cli.place import Place
 from tests.waiting import until
 
@@ -57,9 +59,16 @@ class BoardView:
     # -- waiting
 
     def until(self, condition: Callable[[], Any], what: str, timeout: float = 60) -> None:
-        """Waits for something of the board; says what stands there when it does not come."""
+        """Waits for something of the board, which may be away; says what stands there when it does not come."""
+
+        def found() -> Any:
+            try:
+                return condition()
+            except (Unavailable, ServerError):
+                return None  # the test has killed the server, or it loads its data
+
         try:
-            until(condition, what, timeout)
+            until(found, what, timeout)
         except AssertionError as error:
             there = f"slots {self.slots()}, line {self.line()}, events {self.kinds()[-12:]}"
             raise AssertionError(f"{error}; {there}") from None

@@ -14,7 +14,7 @@ def test_two_sessions_with_five_agents_share_two_slots(world: World) -> None:
     again = {HELD: [[spawn(marked("A2")), text("the last one runs")]]}
     first = spawn(marked("A0", "go"), marked("A1", "go"))
     a.prompt(say("go", first, at("A2", spawn(marked("A2"))), text("I wait"), when=again))
-    world.board.until_running("A0", "A1")
+    world.model.until_at("go", 2)
     world.model.open("A2")
     world.board.until(lambda: world.board.line() == ["A"], "A stands in line")
     again = {HELD: [[spawn(marked("B0")), at("B1", spawn(marked("B1"))), text("I wait")], [spawn(marked("B1"))]]}

@@ -11,19 +11,21 @@ from tests.waiting import until
 
 
 def test_a_folder_without_a_configuration(world: World) -> None:
-    """Nobody is told anything, no server starts, agents run uncapped; `/coord` says why. When a file is written there the
-    session joins. After its end no process is left."""
+    """Nobody is told anything, no server starts, no process of ours stays, agents run uncapped; `/coord` says why. When a
+    file has been written there, `/coord` puts the session on the board."""
     os.unlink(world.place.path(".omp-coord.json"))
     a = world.start().ready()
     a.prompt(say("go", spawn(*(marked(f"W{n}", "go") for n in range(3))), text("they run")))
     world.model.until_at("go", 3)
-    assert (a.notices(), a.footers(), a.complaints()) == ([], [], "")
+    assert (a.notices(), a.footer, a.complaints()) == ([], "", "")
     assert pids.read(world.den.home) == {}
     assert "no .omp-coord.json in" in a.slash("/coord")
+    until(lambda: world.bridges() == [], "no bridge stays", 5)
     world.model.open("go")
     a.settled()
     world.config()
-    until(lambda: a.footer == "coord A · work 0/2", "the session joins", 10)
+    assert "This is session A" in a.slash("/coord")
+    until(lambda: a.footer == "coord A · work 0/2", "the footer shows the board")
     assert a.quit() == 0
     until(lambda: world.bridges() == [], "no bridge is left", 2)
 
@@ -32,7 +34,7 @@ def test_switched_off(world: World) -> None:
     """OMP_COORD=off: no note, no server, `/coord` says so."""
     a = world.start(OMP_COORD="off").ready()
     a.run(say("go", spawn(marked("W0")), text("it runs")))
-    assert (a.notices(), a.footers()) == ([], [])
+    assert (a.notices(), a.footer) == ([], "")
     assert "OMP_COORD=off" in a.slash("/coord")
     assert pids.read(world.den.home) == {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
+from coord.server import pids
 from tests.cli.place import most_at_once
 from tests.host.board import SOON_S, SYNC_S, replay
 from tests.host.script import HELD, marked, say, spawn, text, tool
@@ -25,9 +26,9 @@ def test_an_agent_is_killed(world: World) -> None:
     a.prompt(say("go", spawn(marked("A0", "go"), marked("A1", "go")), text("they run")))
     world.board.until_running("A0", "A1")
     a.prompt(say("enough", kill, text("killed")))
-    world.model.said_to("", "killed")
-    world.board.until_running("A1", within=SYNC_S)
-    assert world.board.used() == 1
+    world.model.said_to("", "Cancelled background job A0")
+    world.board.until(lambda: world.board.used() == 1, "its slot is free", SOON_S)
+    assert world.board.running() == {"A1"}
     counted(world)
     world.model.open("go")
     a.settled()
@@ -46,7 +47,7 @@ def test_omp_is_killed(world: World) -> None:
     world.board.until_sessions("B", within=SOON_S)
     world.board.until(lambda: "A0" not in world.board.slots(), "A's slots are free", SOON_S)
     until(lambda: bridge not in [one.pid for one in world.bridges()], "A's bridge is gone", SOON_S)
-    world.board.until_running("B0")
+    world.board.until(lambda: list(world.board.running()) == ["B0-2"], "B's agent runs")
     (left,) = world.board.events("session_left")
     assert (left["label"], left["agents"].count('"id"')) == ("A", 2)
     counted(world)
@@ -67,7 +68,8 @@ def test_the_bridge_is_killed(world: World) -> None:
     assert world.board.running() == {"A0"}
     assert len(world.bridges()) == 1
     a.prompt(say("more", spawn(marked("A1", "go"), marked("A2", "go")), text("one more runs")))
-    world.board.until(lambda: len(world.board.running()) == 2, "one of the two runs beside it")
+    world.model.until_at("go", 2)
+    assert len(world.board.running()) == 2
     world.model.open("go")
     a.settled()
     assert most_at_once(world.place.lines("marks")) == 2
@@ -85,11 +87,12 @@ def test_the_server_is_killed(world: World) -> None:
     world.board.until_running("A0")
     before, server = world.board.events(), world.den.server_pid()
     os.kill(server, signal.SIGKILL)
-    until(lambda: world.den.server_pid() not in (0, server), "another server runs", SYNC_S)
+    until(lambda: pids.read(world.den.home).get("server", server) != server, "another server runs", SYNC_S)
     world.board.until_running("A0", within=SOON_S)
     assert world.board.events()[: len(before)] == before
     a.prompt(say("more", spawn(marked("A1", "go"), marked("A2", "go")), text("one more runs")))
-    world.board.until(lambda: len(world.board.running()) == 2, "one of the two runs beside it")
+    world.model.until_at("go", 2)
+    assert len(world.board.running()) == 2
     world.model.open("go")
     a.settled()
     assert most_at_once(world.place.lines("marks")) == 2

@@ -17,6 +17,7 @@ from tests.host.board import BoardView
 from tests.host.install import OmpHost
 from tests.host.model import Model, models_yml
 from tests.host.omp import ENTRY, Omp, words
+from tests.host.terminal import Screen
 from tests.waiting import until
 
 PROBE = f"{ROOT}/tests/host/probe.ts"
@@ -58,23 +59,30 @@ class World:
     def session(self, label: str = "A", **options: Any) -> Omp:
         """An omp whose session is on the board under this letter."""
         omp = self.start(**options).ready()
-        until(lambda: omp.footer.startswith(f"coord {label}"), f"the footer says session {label}", 20)
+        until(lambda: omp.footer.startswith(f"coord {label}"), f"the footer says session {label}", 60)
         return omp
+
+    def screen(self, prompt: str) -> Screen:
+        """An omp in a terminal, whose user says this first."""
+        with open(f"{self.den.folder}/.omp/agent/config.yml", "w", encoding="utf-8") as file:
+            file.write("setupVersion: 1000\n")  # nothing is left to set up
+        return Screen(self.place, [*self.host.command, *words([ENTRY]), prompt], self.env, self.project)
 
     def two(self, **options: Any) -> tuple[Omp, Omp]:
         """Two sessions, A and B. They start together, B joins after A has."""
         first, second = self.start(**options), self.start(**options)
         first.ready()
         second.ready()
-        until(lambda: first.footer and second.footer, "both have a footer", 20)
+        until(lambda: first.footer and second.footer, "both have a footer", 60)
         if "coord B" in first.footer:
             first, second = second, first
         return first, second
 
     def omp(self, *words: str, timeout: float = 60) -> str:
-        """What `omp WORDS` prints, as a command of its own."""
+        """What `omp WORDS` prints, as a command of its own; it finds bun on its PATH."""
+        env = {**self.env, "PATH": f"{os.path.dirname(self.host.bun)}:{self.env['PATH']}"}
         ended = subprocess.run(
-            [*self.host.command, *words], cwd=self.project, env=self.env, stdin=subprocess.DEVNULL,
+            [*self.host.command, *words], cwd=self.project, env=env, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=timeout, check=False,
         )  # fmt: skip
         assert ended.returncode == 0, (words, ended.stdout, ended.stderr)
