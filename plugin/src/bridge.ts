@@ -21,6 +21,7 @@ import { type Shared, shared } from "./state.ts";
 import { LOST, MISSING } from "./texts.ts";
 import { ALONE, registerTools } from "./tools.ts";
 import { footer, notify, showInfos } from "./ui.ts";
+import { VERSION } from "./version.ts";
 
 const OPEN_MS = 5_000;
 /** A bridge that is away for so long may not come back: omp's own queue is given back to omp. */
@@ -80,9 +81,9 @@ function stop(s: Shared): void {
 
 function opening(s: Shared): SessionOpen {
 	const { sessionId = "", cwd = process.cwd(), pi } = s.main ?? {};
-	const version = pi?.pi.VERSION ?? null;
+	const host = { name: "omp", version: pi?.pi.VERSION ?? null, plugin: VERSION };
 	const agents = runningNow(s).filter(agent => s.running.get(agent.id)?.session === sessionId);
-	return { protocol: PROTOCOL, cwd, host: { name: "omp", version }, sessionId, pid: process.pid, agents, shown: shownIn(s) };
+	return { protocol: PROTOCOL, cwd, host, sessionId, pid: process.pid, agents, shown: shownIn(s) };
 }
 
 function opened(s: Shared, result: Opened | Inactive, again: boolean): void {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { VERSION } from "../src/version.ts";
 import { alive, FakeRegistry, inactive, opened, Session, sub, until, World } from "./support.ts";
 
 let world: World;
@@ -30,7 +31,7 @@ test("Main's start opens the session beside it; a subagent's start opens none", 
 	expect(told).toEqual({
 		protocol: 1,
 		cwd: process.cwd(),
-		host: { name: "omp", version: "18.3.4" },
+		host: { name: "omp", version: "18.3.4", plugin: VERSION },
 		sessionId: "host-1",
 		pid: process.pid,
 		agents: [],

@@ -39,6 +39,7 @@ def test_the_package() -> None:
     """Its version, its entry, and that it needs nothing at run time."""
     package = json.loads(read("package.json"))
     assert (package["name"], package["version"], package["license"]) == ("omp-coord", __version__, "MIT")
+    assert f'VERSION = "{__version__}"' in read("src/version.ts")
     assert package["omp"] == {"extensions": ["./src/index.ts"]}
     assert "dependencies" not in package
     assert os.path.isfile(os.path.join(PLUGIN, package["omp"]["extensions"][0]))
