@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 JOBS ?= 4
 
-.PHONY: run test check bench chaos clean setup
+.PHONY: run test check bench chaos clean host setup
 
 setup: $(VENV)/.ready
 
@@ -24,6 +24,10 @@ run: setup
 test: setup
 	@$(BIN)/python -m compileall -q coord cli
 	$(BIN)/python -m pytest -n $(JOBS)
+
+# The real omp for tests/host, some 600 MB in the user's cache folder; needs npm.
+host: setup
+	$(BIN)/python -m tests.host.install
 
 # Everything that CI checks.
 check: setup

@@ -9,6 +9,7 @@ as `pump` says, or until the connection has news, and calls `pump` again. Not fo
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ BEAT_S = 2.0
 LOOK_S = 1.0
 SOON_S = 0.1
 """After its own doings a session looks at the board again this soon: others see the same picture."""
+ENDED_S = 0.52
+"""An agent's run has really ended half a second after it was told; whoever waits for its slot is told by the next call."""
 PATIENCE_S = 3.0
 RETRY_S = 0.5
 """Seconds that one look for a lost server may take; whoever asks meanwhile waits for so long."""
@@ -54,6 +57,7 @@ class Session:
         self._bridge = {"pid": os.getpid(), "start": start_of(os.getpid()) or ""}
         self._lookout = Lookout(self.id)
         self._beat_at = self._look_at = self._posted_at = 0.0
+        self._ends_at = math.inf
         self.beat_s = min(BEAT_S, contact.settings.lease_ms / 4000)
 
     # -- coming and going
@@ -139,6 +143,8 @@ class Session:
                 self._lose(error)
                 return None
             self.beat_soon()
+            if verb == "agent_ended":
+                self._ends_at = time.monotonic() + ENDED_S
             return answer
         return None
 
@@ -207,8 +213,8 @@ class Session:
             self._look_at = now + LOOK_S
             if self._lookout.vouch(board, self.picture.watch, only_news=True):
                 self._beat_at = 0.0
-        if now >= self._beat_at:
-            self._beat_at = now + self.beat_s
+        if now >= min(self._beat_at, self._ends_at):
+            self._beat_at, self._ends_at = now + self.beat_s, (math.inf if now >= self._ends_at else self._ends_at)
             self._posted_at = now
             board.weigh()
             board.post("session_beat", **self._beat_words())
@@ -224,7 +230,7 @@ class Session:
         if self.state == "apart":
             return self.contact.retry_in
         board = self.contact.board
-        due = self._beat_at if not (board and board.waits) else self._posted_at + PATIENCE_S
+        due = min(self._beat_at, self._ends_at) if not (board and board.waits) else self._posted_at + PATIENCE_S
         if self.picture.line:
             due = min(due, self._look_at)
         orphans = self._lookout.orphans.tick(now)

@@ -205,6 +205,16 @@ def test_an_approved_agent_that_never_starts(host: Hosts, place: Place, agents: 
     assert [event["agentId"] for event in place.events("start_timed_out")] == ["W0"]
 
 
+def test_an_ended_agent_counts_no_longer_than_it_must(host: Hosts, place: Place) -> None:
+    """Its slot is free half a second later, also when nobody else is there to take the board a step further."""
+    it = host()
+    it.run("W0")
+    it.ended("W0")
+    it.until_footer("coord A · work 0/2")
+    ending, ended = place.events("run_ending")[0], place.events("run_ended")[0]
+    assert 500 <= int(ended["at"]) - int(ending["at"]) < 1500
+
+
 def test_an_ending_that_flickers(host: Hosts, place: Place) -> None:
     """A start within half a second of the end goes on in the same slot; nobody else gets it in between."""
     it, other = host(), host()

@@ -1,0 +1,94 @@
+"""Writes `plugin/src/protocol.ts` from `coord.bridge.protocol`: `python -m coord.bridge.typescript` (`--check` only looks).
+
+Every type of the protocol becomes an interface or an alias of the same name, `REQUESTS` and `NOTIFICATIONS` become the
+maps by which the plugin's calls are typed. What is not required may be left out or null in what the host sends; in what
+the bridge sends it may be left out.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from coord.bridge import protocol
+
+PATH = os.path.join(os.path.dirname(__file__), "..", "..", "plugin", "src", "protocol.ts")
+HEAD = "// Made from coord/bridge/protocol.py by `python -m coord.bridge.typescript`; changed there, not here."
+_SIMPLE = {str: "string", int: "number", float: "number", bool: "boolean", Any: "unknown", type(None): "null"}
+_ALIASES = {value: name for name, value in vars(protocol).items() if get_origin(value) is Literal}
+
+
+def text() -> str:
+    """The whole file."""
+    parts = [HEAD, f"export const PROTOCOL = {protocol.PROTOCOL};"]
+    for name, value in vars(protocol).items():
+        if is_typeddict(value):
+            parts.append(_interface(name, value))
+        elif get_origin(value) is Literal:
+            parts.append(f"export type {name} = {' | '.join(_constant(each) for each in get_args(value))};")
+    parts.append(_requests())
+    parts.append(_notifications())
+    return "\n\n".join(parts) + "\n"
+
+
+def _interface(name: str, kind: Any) -> str:
+    if not (hints := get_type_hints(kind)):
+        return f"export type {name} = Record<string, never>;"
+    lines = []
+    for field, hint in hints.items():
+        optional = "" if field in kind.__required_keys__ else "?"
+        lines.append(f"\t{field}{optional}: {_name(hint)};")
+    return "\n".join([_comment(kind), f"export interface {name} {{", *lines, "}"]).lstrip("\n")
+
+
+def _comment(kind: Any) -> str:
+    words = " ".join((kind.__doc__ or "").split())
+    return "" if not words or words.startswith("dict(") else f"/** {words} */"
+
+
+def _name(kind: Any) -> str:
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin is list:
+        item = _name(inside[0])
+        return f"({item})[]" if "|" in item else f"{item}[]"
+    if origin is dict:
+        return f"Record<{_name(inside[0])}, {_name(inside[1])}>"
+    if origin in (Union, types.UnionType):
+        return " | ".join(_name(each) for each in inside)
+    if origin is Literal:
+        return _ALIASES.get(kind) or " | ".join(_constant(each) for each in inside)
+    return kind.__name__ if is_typeddict(kind) else _SIMPLE[kind]
+
+
+def _constant(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else f'"{value}"'
+
+
+def _requests() -> str:
+    lines = ["/** Method → its parameters and its result. */", "export interface Requests {"]
+    for method, (params, result) in protocol.REQUESTS.items():
+        lines.append(f'\t"{method}": {{ params: {_name(params)}; result: {_name(result or type(None))} }};')
+    return "\n".join([*lines, "}"])
+
+
+def _notifications() -> str:
+    lines = ["/** What the bridge says unasked: method → its parameters. */", "export interface Notifications {"]
+    lines += [f"\t{method}: {_name(params)};" for method, params in protocol.NOTIFICATIONS.items()]
+    return "\n".join([*lines, "}"])
+
+
+def main(words: list[str]) -> int:
+    """Writes the file; with `--check` exit 1 when it is not what it would be."""
+    made = text()
+    if words == ["--check"]:
+        with open(PATH, encoding="utf-8") as file:
+            return 0 if file.read() == made else 1
+    with open(PATH, "w", encoding="utf-8") as file:
+        file.write(made)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

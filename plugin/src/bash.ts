@@ -1,0 +1,51 @@
+// An agent's bash command, before it runs: refused, or rewritten, or as it is. omp blocks the tool when this throws or
+// takes long, and other calls of the same message wait for it: so nothing here throws, and a bridge that is slow, gone or
+// older than the rules lets the command run.
+
+import { Refused } from "./client.ts";
+import type { Context, ToolCallAnswer, ToolCallEvent } from "./omp.ts";
+import { shared } from "./state.ts";
+
+const METHOD = "command.check";
+const PATIENCE_MS = 1_000;
+const UNKNOWN_METHOD = -32601;
+
+interface Checked {
+	action?: string;
+	command?: string | null;
+	reason?: string | null;
+	context?: string | null;
+}
+
+export async function commandCheck(event: ToolCallEvent, ctx: Context): Promise<ToolCallAnswer | undefined> {
+	try {
+		if (event.toolName !== "bash" || typeof event.input["command"] !== "string") return undefined;
+		return await checked(event, event.input["command"], ctx);
+	} catch {
+		return undefined;
+	}
+}
+
+async function checked(event: ToolCallEvent, command: string, ctx: Context): Promise<ToolCallAnswer | undefined> {
+	const connection = shared().connection;
+	if (connection === null) return undefined;
+	if (connection.state === "opening") await connection.settled(PATIENCE_MS);
+	if (connection.state !== "open" || connection.unknown.has(METHOD)) return undefined;
+	const { id: agent, kind } = ctx.agent;
+	const cwd = typeof event.input["cwd"] === "string" ? event.input["cwd"] : ctx.cwd;
+	try {
+		const found = await connection.ask(METHOD, { agent, kind, tool: event.toolName, command, cwd }, PATIENCE_MS);
+		return answer(found as Checked, event, command);
+	} catch (error) {
+		if (error instanceof Refused && error.code === UNKNOWN_METHOD) connection.unknown.add(METHOD);
+		return undefined;
+	}
+}
+
+function answer(found: Checked, event: ToolCallEvent, command: string): ToolCallAnswer | undefined {
+	const context = found.context ? { additionalContext: found.context } : {};
+	if (found.action === "refuse") return { block: true, reason: found.reason ?? "", ...context };
+	if (typeof found.command === "string" && found.command !== command)
+		return { input: { ...event.input, command: found.command }, ...context };
+	return found.context ? context : undefined;
+}

@@ -1,0 +1,224 @@
+// Made from coord/bridge/protocol.py by `python -m coord.bridge.typescript`; changed there, not here.
+
+export const PROTOCOL = 1;
+
+export type Level = "info" | "warning" | "error";
+
+export type InactiveCode = "noConfig" | "badConfig" | "noServer" | "off" | "upgrade";
+
+export type CloseReason = "exit" | "new" | "switch" | "branch" | "signal";
+
+export type Cause = "full" | "held" | "paused" | "load" | "policy" | "settling" | "nestedType" | "nestedFull";
+
+export interface Host {
+	name?: string | null;
+	version?: string | null;
+}
+
+/** `kind`: main or sub; another word counts as main, so that it is never exempt. */
+export interface Parent {
+	id: string;
+	kind: string;
+}
+
+/** An agent that runs; `since` in milliseconds. */
+export interface Agent {
+	id: string;
+	type: string;
+	parent: Parent;
+	since?: number | null;
+}
+
+export interface Notice {
+	level: Level;
+	text: string;
+}
+
+/** `schema`: JSON Schema of the tool's arguments. */
+export interface Tool {
+	name: string;
+	description: string;
+	schema: Record<string, unknown>;
+}
+
+/** A word behind `/coord`. */
+export interface Command {
+	name: string;
+	description: string;
+}
+
+/** `drive`: whether the host's own spawn queue is kept at `allowance` now; `note` says so, or why not. */
+export interface SpawnQueue {
+	drive: boolean;
+	allowance: number | null;
+	note: string;
+}
+
+export type Nothing = Record<string, never>;
+
+/** `sessionId`: the host's own; `pid`: the host's process; `agents`: all that run now; `shown`: ids of deliveries that the conversation has already. */
+export interface SessionOpen {
+	protocol: number;
+	cwd: string;
+	host?: Host | null;
+	sessionId: string;
+	pid: number;
+	agents?: Agent[] | null;
+	shown?: string[] | null;
+}
+
+export interface Opened {
+	protocol: number;
+	active: true;
+	session: string;
+	label: string;
+	scope: string;
+	footer: string;
+	notices: Notice[];
+	env: Record<string, string>;
+	tools: Tool[];
+	commands: Command[];
+	spawnQueue: SpawnQueue;
+}
+
+/** The session is not on the board; the bridge waits for the end of input, or until it can join (`joined`). */
+export interface Inactive {
+	protocol: number;
+	active: false;
+	code: InactiveCode;
+	reason: string;
+	tools: Tool[];
+	commands: Command[];
+}
+
+/** `key`: the agent's id, if it is known; `invocation`: eval, all else counts as task. */
+export interface SpawnRequest {
+	parent: Parent;
+	type: string;
+	key?: string | null;
+	invocation?: string | null;
+}
+
+/** `pool` null: the agent is counted, not capped. `cap` null: no cap is known. `coordinated` false: let through without the board. */
+export interface SpawnResult {
+	allowed: boolean;
+	coordinated: boolean;
+	reason?: string;
+	cause?: Cause;
+	place?: number;
+	pool: string | null;
+	used: number;
+	cap: number | null;
+	allowance: number | null;
+}
+
+export interface AgentStarted {
+	session: string;
+	id: string;
+	parent: Parent;
+	type: string;
+}
+
+export interface AgentStartedResult {
+	warning?: string;
+	allowance: number | null;
+}
+
+export interface AgentEnded {
+	session: string;
+	id: string;
+}
+
+export interface AgentsSync {
+	agents: Agent[];
+}
+
+export interface Allowance {
+	allowance: number | null;
+}
+
+export interface ToolCall {
+	agent: string;
+	name: string;
+	args?: Record<string, unknown> | null;
+}
+
+export interface ToolResult {
+	text: string;
+	isError: boolean;
+}
+
+export interface SlashRun {
+	args: string;
+}
+
+export interface SlashText {
+	text: string;
+}
+
+export interface SlashComplete {
+	prefix: string;
+}
+
+export interface SlashItem {
+	value: string;
+	label: string;
+	description: string;
+}
+
+export interface SlashItems {
+	items: SlashItem[];
+}
+
+export interface MessageAck {
+	ids: string[];
+}
+
+export interface SessionClose {
+	reason: CloseReason;
+}
+
+export interface Deliver {
+	id: string;
+	to: string;
+	from: string;
+	text: string;
+	startTurn: boolean;
+}
+
+export interface Notify {
+	level: Level;
+	text: string;
+}
+
+export interface Footer {
+	text: string;
+}
+
+export interface AllowanceNow {
+	value: number | null;
+	note: string;
+}
+
+/** Method → its parameters and its result. */
+export interface Requests {
+	"session.open": { params: SessionOpen; result: Opened | Inactive };
+	"spawn.request": { params: SpawnRequest; result: SpawnResult };
+	"agent.started": { params: AgentStarted; result: AgentStartedResult };
+	"agent.ended": { params: AgentEnded; result: Allowance };
+	"agents.sync": { params: AgentsSync; result: Allowance };
+	"tool.call": { params: ToolCall; result: ToolResult };
+	"slash.run": { params: SlashRun; result: SlashText };
+	"slash.complete": { params: SlashComplete; result: SlashItems };
+	"message.ack": { params: MessageAck; result: null };
+	"session.close": { params: SessionClose; result: null };
+}
+
+/** What the bridge says unasked: method → its parameters. */
+export interface Notifications {
+	deliver: Deliver;
+	notify: Notify;
+	footer: Footer;
+	allowance: AllowanceNow;
+	joined: Opened;
+}

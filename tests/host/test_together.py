@@ -1,0 +1,51 @@
+"""Sessions of one project see each other."""
+
+from __future__ import annotations
+
+import subprocess
+
+from coord.server import pids
+from tests.host.script import marked, say, spawn, text, tool
+from tests.host.world import World
+from tests.waiting import until
+
+
+def test_two_worktrees_share_one_board(world: World) -> None:
+    """The first session starts the server and is A; the one in the other worktree is B and is told of A. Footer, `/coord`
+    and the tool of the agents show both the same board."""
+    other = f"{world.den.folder}/other"
+    _git(world.project, "init", "--quiet", "--initial-branch=main")
+    _git(world.project, "add", ".omp-coord.json")
+    _git(world.project, "commit", "--quiet", "--message=start")
+    _git(world.project, "worktree", "add", "--quiet", other)
+    assert pids.read(world.den.home) == {}
+
+    a = world.session()
+    assert world.den.server_pid()
+    alone = f"session A of {world.place.scope}; no other session"
+    until(lambda: alone in "".join(a.notices("info")), "A is told that it is alone")
+    b = world.session("B", cwd=other)
+    others = f"session B of {world.place.scope}; others: A in {world.project}"
+    until(lambda: others in "".join(b.notices("info")), "B is told of A")
+
+    a.prompt(say("go", spawn(marked("A0", "go")), text("it runs")))
+    world.board.until_running("A0")
+    until(lambda: (a.footer, b.footer) == ("coord A · work 1/2", "coord B · work 1/2"), "both footers show it")
+    shown = a.slash("/coord")
+    assert shown.startswith("This is session A;")
+    assert world.project in shown
+    assert other in shown
+    assert "A0" in a.slash("/coord agents")
+    b.run(say("look", tool("coord_status"), text("I see")))
+    seen = world.model.asked[-1].all
+    assert "This is session B" in seen
+    assert world.project in seen
+    world.model.open("go")
+    until(lambda: b.footer == "coord B · work 0/2", "B's footer shows that it has ended")
+    a.quit()
+    world.board.until_sessions("B", within=2)
+
+
+def _git(folder: str, *words: str) -> None:
+    who = ("-c", "user.name=t", "-c", "user.email=t@localhost")
+    subprocess.run(["git", "-C", folder, *who, *words], check=True)
