@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coord.bridge import tools
+from coord import __version__
+from coord.bridge import tools, words
 from coord.bridge.agent_calls import AgentCalls
 from coord.bridge.apart import Errands
 from coord.bridge.command_calls import CommandCalls
@@ -146,7 +147,8 @@ class Bridge:
         scope = session.contact.settings.scope
         self.log.say(f"session {session.id} joined as {session.label} in {scope}")
         queue = self.told.opened(session)
-        warnings = [text for text in (self.home.notice, *self.opening.warnings) if text]
+        other = words.other_version(self.opening.plugin, __version__)
+        warnings = [text for text in (self.home.notice, other, *self.opening.warnings) if text]
         return {
             "protocol": PROTOCOL,
             "active": True,

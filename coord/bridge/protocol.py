@@ -15,8 +15,11 @@ Cause = Literal["full", "held", "paused", "load", "policy", "settling", "nestedT
 
 
 class Host(TypedDict):
+    """`plugin`: the version of the plugin that speaks."""
+
     name: NotRequired[str | None]
     version: NotRequired[str | None]
+    plugin: NotRequired[str | None]
 
 
 class Parent(TypedDict):
