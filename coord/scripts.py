@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 _HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(_HERE, "lua")
 """Where the scripts lie: inside the package when installed, beside it in a checkout."""
+CHECKOUT = os.path.join(os.path.dirname(_HERE), "lua")
 if not os.path.isdir(FOLDER):
-    FOLDER = os.path.join(os.path.dirname(_HERE), "lua")
+    FOLDER = CHECKOUT
 
 
 class ScriptError(Exception):
@@ -35,11 +36,13 @@ class ScriptError(Exception):
 class Script:
     """One script, ready to be called. `keys` and `args` are the names it declares, in order."""
 
-    __slots__ = ("_text", "args", "keys", "name", "sha")
+    __slots__ = ("_known_from", "_text", "args", "keys", "name", "sha")
 
-    def __init__(self, name: str, text: str | None, facts: tuple[str, list[str], list[str]] | None = None) -> None:
+    def __init__(
+        self, name: str, text: str | None, facts: tuple[str, list[str], list[str]] | None = None, known_from: str = ""
+    ) -> None:
         self.name = name
-        self._text = text
+        self._text, self._known_from = text, known_from
         if facts is None:
             facts = sha1(self.text.encode()).hexdigest(), self._declared("KEYS"), self._declared("ARGV")
         self.sha, self.keys, self.args = facts
@@ -61,9 +64,17 @@ class Script:
             except OSError:
                 now = None
             if now is None or now.sha != self.sha:
+                self._forget()
                 raise Unavailable("omp-coord was changed on disk since this process began; start it again")
             self._text = now.text
         return self._text
+
+    def _forget(self) -> None:
+        """Files of an installation that were written over are not seen by their folders' times."""
+        try:
+            os.unlink(self._known_from)
+        except OSError:
+            pass  # another script was first, or nothing was remembered
 
     def _declared(self, table: str) -> list[str]:
         end = self.text.find(f" = unpack({table})")
@@ -83,7 +94,7 @@ def remembered(folder: str) -> dict[str, Script]:
         with open(path, "rb") as file:
             known = marshal.loads(file.read())  # noqa: S302 - the folder is this user's own, 0700
         if known[0] == mark:
-            return {name: Script(name, None, facts) for name, facts in known[1].items()}
+            return {name: Script(name, None, facts, path) for name, facts in known[1].items()}
     except (OSError, ValueError, EOFError, TypeError, LookupError, AttributeError):
         pass  # missing, broken or of another Python: made anew below
     scripts = {name: load(name) for name in names()}
@@ -98,9 +109,11 @@ def remembered(folder: str) -> dict[str, Script]:
 
 
 def _mark() -> list[object]:
-    """What changes when a script does: the folder, and size and time of every file in it."""
-    mark: list[object] = [FOLDER]
-    for folder in (FOLDER, os.path.join(FOLDER, "lib")):
+    """What changes when a script does: the folders with their times; in a checkout, where files are written over, also size
+    and time of every file (1 ms, which the start of an installed `run` need not pay: an installer replaces files)."""
+    folders = (FOLDER, os.path.join(FOLDER, "lib"))
+    mark: list[object] = [(folder, os.stat(folder).st_mtime_ns) for folder in folders]
+    for folder in folders if FOLDER == CHECKOUT else ():
         for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
             info = entry.stat()
             mark.append((entry.name, info.st_size, info.st_mtime_ns))

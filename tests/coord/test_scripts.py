@@ -21,6 +21,7 @@ def lua(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "lua"
     shutil.copytree(scripts.FOLDER, folder)
     monkeypatch.setattr(scripts, "FOLDER", os.fspath(folder))
+    monkeypatch.setattr(scripts, "CHECKOUT", os.fspath(folder))
     return folder
 
 
@@ -85,6 +86,31 @@ def test_a_changed_script(lua: Path, cache: str, file: str) -> None:
     after = facts(scripts.remembered(cache))
     assert after == real()
     assert after["job_start"] != before["job_start"]
+
+
+def test_an_installation_that_is_replaced(lua: Path, cache: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Installed files are known by their folders' times: an installer replaces files, which changes those."""
+    monkeypatch.setattr(scripts, "CHECKOUT", "elsewhere")
+    before = facts(scripts.remembered(cache))
+    text = (lua / "lib/clock.lua").read_text(encoding="utf-8")
+    (lua / "lib/clock.lua.new").write_text(text.replace("-- ", "--X", 1), encoding="utf-8")
+    (lua / "lib/clock.lua.new").rename(lua / "lib/clock.lua")
+    after = facts(scripts.remembered(cache))
+    assert after == real()
+    assert after["job_start"] != before["job_start"]
+
+
+def test_an_installation_that_was_written_over(lua: Path, cache: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What no time shows is found out when a server asks for the text; the next start knows it."""
+    monkeypatch.setattr(scripts, "CHECKOUT", "elsewhere")
+    scripts.remembered(cache)
+    known = scripts.remembered(cache)
+    path = lua / "lib/clock.lua"
+    path.write_text(path.read_text(encoding="utf-8").replace("-- ", "--X", 1), encoding="utf-8")
+    assert facts(scripts.remembered(cache)) == facts(known)
+    with pytest.raises(Unavailable, match="changed on disk"):
+        known["job_start"].text  # noqa: B018 - reading it is what fails
+    assert facts(scripts.remembered(cache)) == real()
 
 
 def test_a_new_script_and_one_that_is_gone(lua: Path, cache: str) -> None:
