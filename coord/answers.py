@@ -66,6 +66,11 @@ class Waiting(Answer):
         return self.fields["ticket"]
 
     @property
+    def owner(self) -> str:
+        """Who shares fairly with others: the session, when the board knows it."""
+        return self.fields["owner"]
+
+    @property
     def place(self) -> int:
         return int(self.fields["place"])
 

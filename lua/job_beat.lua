@@ -2,7 +2,7 @@
 -- does: running, stopped or waiting; ahead "1" asks for those in front; policy "" or a changed one to use from here on.
 --
 -- running killBy killReason                  it runs on; killBy: somebody asked to kill it ("" = nobody)
--- waiting ticket queuedAt cause place about holders ahead   see job_enqueue
+-- waiting ticket queuedAt owner cause place about holders ahead   see job_enqueue
 -- granted fence ticket limitMs owner inside  a slot is held for it: confirm with job_start
 -- nested fence ticket limitMs owner inside   an ancestor holds the queue now: it runs inside that slot
 -- ended how cause by at                      it has ended: cancelled, lost, finished

@@ -3,7 +3,7 @@
 --
 -- granted fence ticket limitMs owner inside   the slot is the job's, no confirmation needed; limitMs: "" = none
 -- nested fence ticket limitMs owner inside   an ancestor holds this queue: the job runs inside that one's slot
--- waiting ticket queuedAt cause place about holders ahead   place: 1 = next; about: "1" = an estimate (fair share);
+-- waiting ticket queuedAt owner cause place about holders ahead   place: 1 = next; about: "1" = an estimate (fair share);
 --                                            cause: full, settling, notListening; holders, ahead: JSON records
 -- busy cause holders                         wait was "0": no slot now (full, settling), and nothing stays behind
 -- knot cause holders                         the wait could never end: every holder waits for this very job

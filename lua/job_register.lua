@@ -2,7 +2,7 @@
 -- ticket, its fence, what it does (running, stopped, waiting) and since when. What runs counts, whatever the caps say.
 --
 -- running fence ticket limitMs owner inside  it stands on the board as running
--- waiting ticket queuedAt cause place about holders ahead   it stands in line at its old ticket; see job_enqueue
+-- waiting ticket queuedAt owner cause place about holders ahead   it stands in line at its old ticket; see job_enqueue
 -- granted fence ticket limitMs owner inside  it was in line and a slot is held for it: confirm with job_start
 -- ended how cause by at                      it was cancelled or has finished meanwhile
 -- notYours                                   the id belongs to another process

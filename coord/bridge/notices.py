@@ -120,9 +120,9 @@ class Told:
         return value, words.queue_note(wanted, value, session.picture.why, away=away)
 
     def answered(self, session: Session) -> int | None:
-        """The value for an answer; it is not told again."""
+        """The value for an answer; a number that follows a number is not told again. (Why there is none, is.)"""
         value, note = self.allowance(session)
-        if self._allowance is not None and (self._allowance[0] is None) == (value is None):
+        if value is not None and self._allowance is not None and self._allowance[0] is not None:
             self._allowance = value, note
         return value
 

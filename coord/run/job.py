@@ -193,7 +193,7 @@ class Job:
             self.busy = answer
         elif isinstance(answer, Waiting):
             self.state, self.waiting, self.ticket = "waiting", answer, answer.ticket
-            self.queued_at = answer.queued_at
+            self.queued_at, self.owner = answer.queued_at, answer.owner
             if answer.settle_ms:
                 self._beat_in(min(BEAT_S, answer.settle_ms / 1000 + 0.005))
         elif isinstance(answer, Running):

@@ -40,8 +40,9 @@ class Record:
         """The record of a job that comes back to the board. (One that never saw the board's clock says when it began by
         its own: that is shown, and decides nothing.)"""
         return self.text(
-            owner=job.owner, parent=job.parent, queuedAt=job.queued_at or int(time.time() * 1000),
-            grantedAt=job.started_at or None, startedAt=job.started_at or None,
+            owner=job.owner, session=job.session if job.session == job.owner else "", parent=job.parent,
+            queuedAt=job.queued_at or int(time.time() * 1000), grantedAt=job.started_at or None,
+            startedAt=job.started_at or None,
             limitMs=job.granted.limit_ms if job.granted else job.limit_ms,
         )  # fmt: skip
 

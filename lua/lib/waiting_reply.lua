@@ -3,7 +3,7 @@
 -- @include lib/place
 -- @include lib/records
 local function waiting_reply(id, job, with_ahead)
-  local reply = { 'waiting', 'ticket', job.ticket, 'queuedAt', string.format('%d', job.queuedAt) }
+  local reply = { 'waiting', 'ticket', job.ticket, 'queuedAt', string.format('%d', job.queuedAt), 'owner', job.owner }
   local cause, at, about, holders, ahead = 'notListening', 1, '1', {}, {}
   if job.state == 'waiting' then
     cause = board.settling and 'settling' or board.paused and 'paused' or 'full'

@@ -96,6 +96,23 @@ def test_a_flushed_board_is_rebuilt_from_the_living(host: Hosts, place: Place) -
     assert first.texts("error") == second.texts("error") == []
 
 
+def test_jobs_of_a_session_are_its_own_after_a_flush(host: Hosts, place: Place) -> None:
+    """The one that runs and the one that waits come back with their session, which still shares fairly for them."""
+    it = host()
+    env = {"OMP_COORD_SESSION": it.session}
+    gate = place.gate()
+    jobs = [place.run("--quiet", "q", "--", *gate.command(), env=env)]
+    gate.waits()
+    jobs.append(place.run("--quiet", "q", "--", "true", env=env))
+    place.until_jobs(1, "waiting")
+    place.redis("DEL", *place.board.keys.all())
+    place.until_jobs(1, "running")
+    place.until_jobs(1, "waiting")
+    assert {(job["session"], job["owner"]) for job in place.jobs()} == {(it.session, it.session)}
+    gate.open()
+    assert [proc.wait(20) for proc in jobs] == [0, 0]
+
+
 def test_a_new_board_holds_spawn_answers_back(host: Hosts, place: Place) -> None:
     """While it settles, answers wait for the rest of the 3 s, in the order in which they were asked, and no hold is
     announced for what the spawn itself uses."""
