@@ -21,6 +21,7 @@ local job, queue, lane, session, owner, parent, wait, limit_ms, policy, policy_j
 -- @include lib/lane_admits
 -- @include lib/least
 -- @include lib/limits_of
+-- @include lib/queue_free
 local reply
 local mine = job_get(job)
 if mine then
@@ -47,14 +48,16 @@ else
     -- @include lib/promote
     promote()
   end
-  mine.limitMs = least(limits_of(queue).timeLimitMs, tonumber(limit_ms))
+  local limits = limits_of(queue)
+  mine.limitMs = least(limits.timeLimitMs, tonumber(limit_ms))
 
   local holder, ancestors = nil, {}
   if mine.parent then
     -- @include lib/holder_above
     holder, ancestors = holder_above(queue, mine.parent)
   end
-  local free = not board.settling and (holder or (not board.paused and lane_admits(queue, limits_of(queue), lane)))
+  local free = not board.settling
+    and (holder or (not board.paused and lane_admits(queue, limits, lane, queue_free(queue, limits))))
   if not free then
     -- @include lib/enqueue_behind
     reply = enqueue_behind(job, mine, ancestors)

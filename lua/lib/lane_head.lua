@@ -12,6 +12,6 @@ local function lane_head(queue, limits, lane)
   local turn = first(TURNS, prefix)
   if not turn then return nil end
   local parts = split(turn)
-  local member = split(first(WAITING, 'o|' .. prefix .. parts[5] .. '|'))
+  local member = split(first(WAITING, 'o|' .. queue .. '|' .. parts[5] .. '|' .. lane .. '|'))
   return member[6], parts[3] .. parts[4] .. member[5]
 end

@@ -16,7 +16,7 @@ local function place(id, job)
   end
   if not fair then return ahead + 1, '' end
   local lane = job.queue .. '|' .. job.lane .. '|'
-  local own = 'o|' .. lane .. job.owner .. '|'
+  local own = 'o|' .. job.queue .. '|' .. job.owner .. '|' .. job.lane .. '|'
   local earlier = redis.call('ZLEXCOUNT', WAITING, '[' .. own, '(' .. own .. job.ticket)
   local rank = 0
   local written = board.turns

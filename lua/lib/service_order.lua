@@ -2,21 +2,20 @@
 -- ticket, or under fair share each owner's first, then each owner's second, in the order of their turns.
 -- @include lib/split
 local function service_order(queue, limits, into)
-  local ranked = {}
-  local nth = {}
-  for _, lane in ipairs(limits.laneOrder) do
-    local prefix = queue .. '|' .. lane .. '|'
-    local priority, turn = -limits.lanes[lane].priority, {}
-    for i, member in ipairs(redis.call('ZRANGEBYLEX', TURNS, '[' .. prefix, '(' .. prefix .. '\255')) do
-      turn[split(member)[5]] = i
-    end
-    for _, member in ipairs(redis.call('ZRANGEBYLEX', WAITING, '[o|' .. prefix, '(o|' .. prefix .. '\255')) do
-      local parts = split(member)
-      local owner = lane .. '|' .. parts[4]
-      nth[owner] = (nth[owner] or 0) + 1
-      local fair = limits.order == 'fair-share'
-      ranked[#ranked + 1] = { priority, fair and nth[owner] or 0, fair and turn[parts[4]] or 0, parts[5], parts[6] }
-    end
+  local ranked, nth, turns, last = {}, {}, {}, {}
+  for _, turn in ipairs(redis.call('ZRANGEBYLEX', TURNS, '[' .. queue .. '|', '(' .. queue .. '|\255')) do
+    local parts = split(turn)
+    local lane = parts[2]
+    last[lane] = (last[lane] or 0) + 1
+    turns[lane .. '|' .. parts[5]] = last[lane]
+  end
+  local prefix = 'o|' .. queue .. '|'
+  for _, member in ipairs(redis.call('ZRANGEBYLEX', WAITING, '[' .. prefix, '(' .. prefix .. '\255')) do
+    local parts = split(member)
+    local mine = parts[4] .. '|' .. parts[3]
+    nth[mine] = (nth[mine] or 0) + 1
+    local fair, lane = limits.order == 'fair-share', limits.lanes[parts[4]] or { priority = 0 }
+    ranked[#ranked + 1] = { -lane.priority, fair and nth[mine] or 0, fair and turns[mine] or 0, parts[5], parts[6] }
   end
   table.sort(ranked, function(a, b)
     for i = 1, 4 do

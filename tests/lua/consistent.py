@@ -75,8 +75,8 @@ def _check_members(board: Snapshot) -> None:
 
 
 def _members(job: dict[str, Any]) -> set[str]:
-    lane, tail = f"{job['queue']}|{job['lane']}", f"{job['ticket']}|{job['id']}"
-    return {f"q|{lane}|{tail}", f"o|{lane}|{job['owner']}|{tail}"}
+    tail = f"{job['ticket']}|{job['id']}"
+    return {f"q|{job['queue']}|{job['lane']}|{tail}", f"o|{job['queue']}|{job['owner']}|{job['lane']}|{tail}"}
 
 
 def _check_slots(board: Snapshot) -> None:
@@ -149,7 +149,7 @@ def _turns(board: Snapshot) -> list[str]:
     waiting = [job for job in board.jobs.values() if job["state"] == "waiting" and job["queue"] in fair]
     seen = {(job["queue"], job["lane"], job["owner"]) for job in waiting}
     for queue, lane, owner in seen:
-        running = sum(m.split("|")[1] == queue and m.split("|")[3] == owner for m in board.running if m[0] == "o")
+        running = sum(m.split("|")[1] == queue and m.split("|")[2] == owner for m in board.running if m[0] == "o")
         served = int(board.served.get(f"{queue}|{owner}", 0))
         turns.append(f"{queue}|{lane}|{running:06}|{served:016}|{owner}")
     return turns

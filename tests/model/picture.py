@@ -128,7 +128,7 @@ def places(job: Job) -> tuple[str, str]:
     """A job's two members in `waiting` or `running`."""
     return (
         f"q|{job.queue}|{job.lane}|{job.ticket:016d}|{job.id}",
-        f"o|{job.queue}|{job.lane}|{job.owner}|{job.ticket:016d}|{job.id}",
+        f"o|{job.queue}|{job.owner}|{job.lane}|{job.ticket:016d}|{job.id}",
     )
 
 

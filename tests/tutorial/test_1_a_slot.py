@@ -28,7 +28,7 @@ def test_a_job_takes_a_slot_and_gives_it_back(board: Board, clock: Clock) -> Non
     # ZRANGE coord:{…}:leases 0 -1 WITHSCORES    and lives for 10 s without another beat.
     lane = f"build|default|{answer.ticket}|j1"
     assert show("HKEYS", board.keys["JOBS"]) == ["j1"]
-    assert show("ZRANGE", board.keys["RUNNING"], 0, 0) == [f"o|build|default|ann|{answer.ticket}|j1"]
+    assert show("ZRANGE", board.keys["RUNNING"], 0, 0) == [f"o|build|ann|default|{answer.ticket}|j1"]
     assert show("ZRANGE", board.keys["RUNNING"], 1, 1) == [f"q|{lane}"]
     assert show("ZRANGE", board.keys["LEASES"], 0, -1, "WITHSCORES") == [["j|j1", clock.ms + 10_000]]
 

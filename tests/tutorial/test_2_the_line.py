@@ -31,7 +31,7 @@ def test_who_frees_a_slot_hands_it_to_the_next(scope: Scope, board: Board, clock
 
     # ZRANGE coord:{…}:waiting 0 -1
     assert show("ZRANGE", board.keys["WAITING"], 0, -1) == [
-        f"o|build|default|bob|{answer.ticket}|j2",
+        f"o|build|bob|default|{answer.ticket}|j2",
         f"q|build|default|{answer.ticket}|j2",
     ]
 
