@@ -84,9 +84,13 @@ class Place:
 
     def runner(self, queue: str, *command: str) -> list[str]:
         """The words of `omp-coord run`, as a user of this interpreter would have it started."""
+        return self.command("run", "--quiet", queue, "--", *command)
+
+    def command(self, *words: str) -> list[str]:
+        """The words of an omp-coord command."""
         script = os.path.join(os.path.dirname(sys.executable), "omp-coord")
         start = [script] if os.path.exists(script) else [sys.executable, os.path.join(ROOT, "cli/bin/omp-coord")]
-        return [*start, "run", "--quiet", queue, "--", *command]
+        return [*start, *words]
 
     def spawn(self, words: list[str], env: dict[str, str] | None = None, *, stdin: int = -1) -> int:
         """Starts a program in the project, its output thrown away; its pid."""

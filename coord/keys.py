@@ -36,15 +36,23 @@ KEYS = {
 class Keys:
     """The keys and channels of one scope."""
 
-    __slots__ = ("_spelt", "channel", "prefix")
+    __slots__ = ("_counted", "_spelt", "channel", "prefix")
 
     def __init__(self, scope: str) -> None:
         self.prefix = self.channel = prefix = f"coord:{{{scope}}}:"
         self._spelt = {name: prefix + key for name, key in KEYS.items()}
+        self._counted: dict[str, list[object]] = {}
 
     def __getitem__(self, name: str) -> str:
         """The key that the scripts call `name` (`META`, `JOBS`, …)."""
         return self._spelt[name]
+
+    def counted(self, script: str, names: list[str]) -> list[object]:
+        """The number of a script's keys and the keys, as EVALSHA wants them; put together once."""
+        known = self._counted.get(script)
+        if known is None:
+            known = self._counted[script] = [len(names), *[self[name] for name in names]]
+        return known
 
     @property
     def meta(self) -> str:

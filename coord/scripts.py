@@ -46,12 +46,10 @@ class Script:
 
     def bind(self, keys: Keys, values: Mapping[str, object]) -> list[object]:
         """The words behind the SHA of an EVALSHA: key count, keys, arguments. TypeError names a missing argument."""
-        words: list[object] = [len(self.keys), *[keys[name] for name in self.keys]]
         try:
-            words += [values[name] for name in self.args]
+            return [*keys.counted(self.name, self.keys), *[values[name] for name in self.args]]
         except KeyError as missing:
             raise TypeError(f"{self.name}.lua needs the argument {missing}") from None
-        return words
 
     @property
     def text(self) -> str:

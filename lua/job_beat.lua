@@ -26,7 +26,8 @@ if not known then
 elseif known.process.instance ~= instance then
   reply = { 'notYours' }
 else
-  if redis.call('ZADD', LEASES, board.now + board.lease, 'j|' .. job) == 0 then set('lastBeat', board.at) end
+  -- @include lib/renew
+  if renew('j|' .. job) == 0 then set('lastBeat', board.at) end
   if policy ~= '' and policy ~= known.policy then
     -- @include lib/policy_change
     policy_change(job, known, policy, policy_json)

@@ -60,7 +60,8 @@ else
     reply = enqueue_behind(job, mine, ancestors)
   else
     mine.ticket = number('ticket')
-    redis.call('ZADD', LEASES, board.now + board.lease, 'j|' .. job)
+    -- @include lib/renew
+    renew('j|' .. job)
     job_queued(job, mine)
     if mine.parent or board.crowded then
       -- @include lib/enqueue_among

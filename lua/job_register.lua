@@ -17,6 +17,7 @@ local job, queue, lane, state, ticket, fence, inside, policy, policy_json, recor
 -- @include lib/job_return
 -- @include lib/policy_leave
 -- @include lib/promote
+-- @include lib/renew
 -- @include lib/waiting_reply
 
 -- Whether the board has a running job as it is. It has not when the job was let through while the board was away, or when
@@ -49,7 +50,7 @@ else
     job_wait(job, known)
     event('job_back', 'job', job, 'queue', queue)
   end
-  redis.call('ZADD', LEASES, board.now + board.lease, 'j|' .. job)
+  renew('j|' .. job)
   promote()
   known = job_get(job)
   if known.state == 'waiting' or known.state == 'away' then

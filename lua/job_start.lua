@@ -26,7 +26,8 @@ elseif known.fence ~= fence then
   reply = { 'expired', 'how', 'lapsed', 'cause', 'the grant was not confirmed in time', 'by', '', 'at', '' }
 else
   if known.state == 'granted' then
-    redis.call('ZADD', LEASES, board.now + board.lease, 'j|' .. job)
+    -- @include lib/renew
+    renew('j|' .. job)
     job_started(job, known)
   end
   reply = granted_reply('started', known)

@@ -29,6 +29,7 @@ elseif known.process.instance ~= instance then
 else
   -- @include lib/line_touch
   -- @include lib/promote_pools
+  -- @include lib/renew
   -- @include lib/session_picture
   if known.bridgeLostAt then
     known.bridgeLostAt = nil
@@ -40,7 +41,7 @@ else
     -- @include lib/promote
     promote()
   end
-  if redis.call('ZADD', LEASES, board.now + board.lease, 's|' .. session) == 0 then set('lastBeat', board.at) end
+  if renew('s|' .. session) == 0 then set('lastBeat', board.at) end
   line_touch(session)
   promote_pools()
   reply = session_picture(session, known, agents)

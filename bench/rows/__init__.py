@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench.rows import eight, handover, idle, line, managers, omp_hooks, omp_start, pairs, process
+from bench.rows import (
+    bridge,
+    crowd,
+    eight,
+    freed,
+    handover,
+    idle,
+    line,
+    managers,
+    omp_hooks,
+    omp_start,
+    pairs,
+    process,
+    spawn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +34,11 @@ ROWS: tuple[Callable[[Place, int], Figure], ...] = (
     pairs.measure,
     line.measure,
     idle.measure,
+    spawn.measure,
+    crowd.measure,
+    bridge.idle,
+    freed.measure,
+    bridge.opening,
     omp_start.measure,
     omp_hooks.spawns,
     omp_hooks.calls,

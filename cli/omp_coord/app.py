@@ -17,6 +17,7 @@ from omp_coord.commands.keys import keys
 from omp_coord.commands.line import line_app
 from omp_coord.commands.paths import paths
 from omp_coord.commands.pause import pause, resume
+from omp_coord.commands.plugin import plugin_app
 from omp_coord.commands.queue import queue_app
 from omp_coord.commands.run import run
 from omp_coord.commands.server import server_app
@@ -61,6 +62,7 @@ app.command("init")(init)
 app.add_typer(server_app, name="server")
 app.command("keys")(keys)
 app.command("paths")(paths)
+app.add_typer(plugin_app, name="plugin")
 app.command("bridge")(bridge)
 
 

@@ -22,7 +22,18 @@ def main(words: list[str]) -> int:
         return Exit.USAGE
     from coord.bridge.main import main as bridge
 
-    return bridge(show, os.environ)
+    return bridge(show, os.environ, own_path())
+
+
+def own_path() -> str:
+    """The absolute path of this command, for lines that run in any folder and with any PATH: the script that was started,
+    else (`python -m omp_coord`) the one beside the interpreter, else the one on PATH; "" when there is none."""
+    import shutil
+
+    for found in (sys.argv[0], os.path.join(os.path.dirname(sys.executable), "omp-coord"), shutil.which("omp-coord")):
+        if found and os.path.basename(found) == "omp-coord" and os.path.isfile(found) and os.access(found, os.X_OK):
+            return os.path.abspath(found)
+    return ""
 
 
 def show(what: Sequence[str], cwd: str) -> str:

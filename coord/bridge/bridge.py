@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coord.bridge import tools
+from coord import __version__
+from coord.bridge import tools, words
 from coord.bridge.agent_calls import AgentCalls
 from coord.bridge.apart import Errands
+from coord.bridge.command_calls import CommandCalls
 from coord.bridge.inactive import Closed, Opening
 from coord.bridge.log import Log
 from coord.bridge.notices import Told, joining
@@ -40,7 +42,7 @@ class Bridge:
     session is not on the board, None when it is. `session` is None when there is nothing to wait for either; it is there
     with `closed` while only the server is missing."""
 
-    def __init__(self, out: Output, env: Mapping[str, str], show: Show, wake: Callable[[], None]) -> None:
+    def __init__(self, out: Output, env: Mapping[str, str], show: Show, wake: Callable[[], None], program: str) -> None:
         self.out, self.env, self.show = out, env, show
         self.home = Home.find(env)
         self.log = Log(self.home)
@@ -50,11 +52,13 @@ class Bridge:
         self.closed: Closed | None = None
         self.session: Session | None = None
         self._agents, user = AgentCalls(self), UserCalls(self)
+        self._commands = CommandCalls(self, program)
         self._watching = Watching(self)
         self._answered: dict[str, Callable[[dict[str, Any]], Any]] = {
             "agent.started": self._agents.started,
             "agent.ended": self._agents.ended,
             "agents.sync": self._agents.sync,
+            "command.check": self._commands.check,
             "slash.complete": user.slash_complete,
             "message.ack": lambda params: self.told.acknowledged(params["ids"]),
             "session.close": lambda params: self.leave(params["reason"]),
@@ -143,7 +147,8 @@ class Bridge:
         scope = session.contact.settings.scope
         self.log.say(f"session {session.id} joined as {session.label} in {scope}")
         queue = self.told.opened(session)
-        warnings = [text for text in (self.home.notice, *self.opening.warnings) if text]
+        other = words.other_version(self.opening.plugin, __version__)
+        warnings = [text for text in (self.home.notice, other, *self.opening.warnings) if text]
         return {
             "protocol": PROTOCOL,
             "active": True,
@@ -192,6 +197,7 @@ class Bridge:
     def _tick(self) -> float:
         self.errands.home()
         self._agents.ask_due()
+        self._commands.prepare()
         due = self._drive(self.session) if self.session is not None else 60.0
         return min(due, self._watching.tick(), self._agents.due_in())
 

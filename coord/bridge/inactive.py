@@ -39,6 +39,7 @@ class Opening:
         self.protocol = params["protocol"]
         self.cwd = os.path.abspath(params["cwd"])
         self.host_session, self.pid = params["sessionId"], params["pid"]
+        self.plugin = str((params.get("host") or {}).get("plugin") or "")
         self.shown = set(params.get("shown") or ())
         self.agents = Mirror(params.get("agents") or ())
         self.env, self.home = env, home

@@ -66,11 +66,12 @@ class Ending:
         os._exit(0)
 
 
-def main(show: Show, env: Mapping[str, str]) -> int:
-    """Runs until the end of input or a signal. `show` gives the text of a reading command."""
+def main(show: Show, env: Mapping[str, str], program: str) -> int:
+    """Runs until the end of input or a signal. `show` gives the text of a reading command; `program` is the absolute path
+    of omp-coord, by which agents' commands are queued ("": not known)."""
     bell = Bell()
     ending = Ending(bell)
-    bridge = Bridge(Output(_own_stdout()), env, show, bell.ring)
+    bridge = Bridge(Output(_own_stdout()), env, show, bell.ring, program)
     for number in SIGNALS:
         signal.signal(number, ending.signalled)
     lines = Lines(0, bell.ring, ending.hurry)

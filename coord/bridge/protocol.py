@@ -15,8 +15,11 @@ Cause = Literal["full", "held", "paused", "load", "policy", "settling", "nestedT
 
 
 class Host(TypedDict):
+    """`plugin`: the version of the plugin that speaks."""
+
     name: NotRequired[str | None]
     version: NotRequired[str | None]
+    plugin: NotRequired[str | None]
 
 
 class Parent(TypedDict):
@@ -157,6 +160,25 @@ class Allowance(TypedDict):
     allowance: int | None
 
 
+class CommandCheck(TypedDict):
+    """A command that an agent is about to run with a tool of the host; `cwd`: the folder that it names, if any."""
+
+    agent: str
+    kind: str
+    tool: str
+    command: str
+    cwd: NotRequired[str | None]
+
+
+class CommandResult(TypedDict):
+    """`command`: what is run instead. `reason`: why it is refused. `context`: words for the model that ran it."""
+
+    action: Literal["run", "refuse"]
+    command: NotRequired[str]
+    reason: NotRequired[str]
+    context: NotRequired[str]
+
+
 class ToolCall(TypedDict):
     agent: str
     name: str
@@ -225,6 +247,7 @@ REQUESTS: dict[str, tuple[Any, Any]] = {
     "agent.started": (AgentStarted, AgentStartedResult),
     "agent.ended": (AgentEnded, Allowance),
     "agents.sync": (AgentsSync, Allowance),
+    "command.check": (CommandCheck, CommandResult),
     "tool.call": (ToolCall, ToolResult),
     "slash.run": (SlashRun, SlashText),
     "slash.complete": (SlashComplete, SlashItems),

@@ -80,7 +80,8 @@ class Watching:
             told.notify("error", f"the changed configuration is not used: {clean(str(found).splitlines()[0])}")
         elif isinstance(found, Exception) or found is None:
             return  # the file is being replaced, or was taken away: what was agreed stays
-        elif found.policy != session.contact.settings.policy:
-            session.contact.settings = found
-            session.policy = found.policy, found.policy_json
-            session.beat_soon(0.0)
+        else:
+            if found.policy != session.contact.settings.policy:
+                session.policy = found.policy, found.policy_json
+                session.beat_soon(0.0)
+            session.contact.settings = found  # also what is no policy, such as the rules for commands

@@ -149,5 +149,20 @@ def span(ms: int) -> str:
     return f"{seconds / 60:.3g} minutes"
 
 
+def other_version(plugin: str, command: str) -> str | None:
+    """The line to type when plugin and command are of two versions; None when they agree, or the plugin does not say."""
+    if plugin in ("", command):
+        return None
+    older = _numbers(plugin) < _numbers(command)
+    line = "omp-coord plugin install" if older else "pip install --upgrade omp-coord"
+    again = ", then start omp again" if older else ""
+    differ = f"the omp plugin is {clip(clean(plugin), 40)}, the command omp-coord {command}"
+    return f"{differ}; to bring them together: {line}{again}"
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".") if part.isascii() and part.isdigit()]
+
+
 def clip(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"

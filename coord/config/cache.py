@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from coord.home import Home
 
-_FORMAT = 2
+_FORMAT = 3
 """Raised with every change of what `coord.config.policy.flatten` returns."""
 
 _DIGEST = 20

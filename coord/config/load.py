@@ -7,7 +7,7 @@ import time
 
 from coord.config import cache
 from coord.config.find import find
-from coord.config.settings import AgentRules, Queue, Settings
+from coord.config.settings import AgentRules, CommandRules, Queue, Settings
 from coord.errors import ConfigError
 from coord.names import check_name, clean
 
@@ -57,6 +57,7 @@ def _from_file(path: str, env: Mapping[str, str], home: Home) -> Settings:
     settings.lease_ms = data["leaseMs"]
     settings.queues = {fields[0]: Queue(*fields) for fields in data["queues"]}
     settings.agents = AgentRules(*data["agents"])
+    settings.commands = CommandRules(*data["commands"])
     if data["url"] is not None:
         from coord.config.redis_url import expand, stays_here
 

@@ -8,7 +8,7 @@ import os
 from typing import Any
 
 from coord.config.models import Agents, Config, Pool
-from coord.config.queue_models import Queue
+from coord.config.queue_models import CommandRule, Queue, RefuseRule
 from coord.names import duration
 
 
@@ -24,6 +24,7 @@ def flatten(config: Config, path: str, content: bytes) -> dict[str, Any]:
         "policyJson": _compact({**policy, "source": os.fsencode(path).decode("utf-8", "replace")}),
         "queues": [_run_fields(name, queue) for name, queue in config.queues.items()],
         "agents": (config.agents.queue_spawns, list(config.agents.pools), policy["agents"]["holdMs"]),
+        "commands": ([_command(rule) for rule in config.commands], config.tag_agent_commands),
     }
 
 
@@ -47,6 +48,12 @@ def policy_hash(policy: dict[str, Any]) -> str:
 def _run_fields(name: str, queue: Queue) -> tuple[Any, ...]:
     lanes = {lane: (rule.priority, rule.reserved, rule.max) for lane, rule in queue.lanes.items()}
     return (name, queue.slots, queue.order, lanes, _limit_ms(queue), queue.leftovers)
+
+
+def _command(rule: CommandRule) -> tuple[str, str, str, str | None]:
+    if isinstance(rule, RefuseRule):
+        return (rule.pattern, rule.action, rule.reason, None)
+    return (rule.pattern, rule.action, rule.queue, rule.lane)
 
 
 def _limit_ms(queue: Queue) -> int | None:

@@ -50,6 +50,17 @@ class AgentRules:
         self.hold_ms = hold_ms
 
 
+class CommandRules:
+    """What becomes of agents' bash commands. `rules`: (pattern, action, reason or queue, lane or None) in the file's order,
+    `tag`: whether each carries its agent's id in front."""
+
+    __slots__ = ("rules", "tag")
+
+    def __init__(self, rules: Iterable[tuple[str, str, str, str | None]] = (), tag: bool = False) -> None:
+        self.rules = list(rules)
+        self.tag = tag
+
+
 class Settings:
     """A loaded configuration.
 
@@ -60,6 +71,7 @@ class Settings:
 
     __slots__ = (
         "agents",
+        "commands",
         "hint",
         "lease_ms",
         "path",
@@ -81,6 +93,7 @@ class Settings:
         self.policy_json = FALLBACK_POLICY_JSON
         self.queues: dict[str, Queue] = {}
         self.agents = AgentRules()
+        self.commands = CommandRules()
         self.lease_ms = LEASE_MS
         self.warnings: list[str] = []
         self.hint: str | None = None

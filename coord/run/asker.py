@@ -21,11 +21,16 @@ class Asker:
         self, env: Mapping[str, str], scope: str, *, owner: str | None = None, agent: str | None = None
     ) -> None:
         self.owner = encode(owner or terminal(env))
-        session = env.get("OMP_COORD_SESSION", "")
+        # A host keeps the environment of its shells, so after it changed its session only the line tells which one it is.
+        session = owner if owner and _is_session(owner) else env.get("OMP_COORD_SESSION", "")
         self.session = session if session.isascii() else ""
         self.agent = agent or env.get("OMP_COORD_AGENT", "")
         parent = env.get("OMP_COORD_JOB", "") if env.get("OMP_COORD_SCOPE") == scope else ""
         self.parent = parent if parent.isalnum() and parent.isascii() else ""
+
+
+def _is_session(text: str) -> bool:
+    return len(text) == 16 and not text.strip("0123456789abcdef")
 
 
 def terminal(env: Mapping[str, str]) -> str:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 BEAT_S = 2.0
 LOOK_S = 1.0
+FIRST_LOOK_S = 0.25
+"""Who waits for less than this looks at nobody's process: what that takes (20 ms, `json` among it) would delay its start."""
 SERVERLESS_S = 30.0
 """Seconds that a waiter goes on without a server before it runs uncoordinated."""
 FINISH_S = 2.5
@@ -73,6 +75,7 @@ class Job:
         if answer.verdict == "busy" and self._sees_gone(answer):
             answer = self._ask(self._board, wait)
         self._beat_in(BEAT_S)
+        self._look_at = time.monotonic() + FIRST_LOOK_S
         self.known = answer.verdict not in ("busy", "knot")
         self._take(answer)
         return answer

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 
 from coord.errors import BoardFault, Unavailable
+from coord.run import child as children
 from coord.run import signals as signal
 from coord.run import words
 from coord.run.command import STOP_S, Command, End, tell, watch
@@ -67,6 +68,7 @@ class Runner:
         if answer.verdict == "busy":
             return self._refuse(f"no slot of {self.job.queue} is free ({words.obstacle(self.job.busy)})")
         if self.job.state == "waiting":
+            children.prepare()
             self._until = None if self.wait_s is None else time.monotonic() + self.wait_s
         return None
 

@@ -67,7 +67,7 @@ def wait_for(scope: str, home: Home, lost: str, patience: float) -> None:
         known = record.read(home, scope)
         if known is None or known.url != lost or probe.look(Address(lost), scope, LOCAL_TIMEOUT_S).problem is None:
             return
-        time.sleep(0.05)
+        time.sleep(0.05)  # neither the record nor a server that is back gives an event
 
 
 def _lock(home: Home, scope: str, wait: float = IN_ALL_S) -> Lock:

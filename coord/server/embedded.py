@@ -136,7 +136,7 @@ def _running(home: Home, socket: str, env: Mapping[str, str], end: float) -> boo
             return False
         if time.monotonic() > (soon if said is None else end):
             break
-        time.sleep(0.01)
+        time.sleep(0.01)  # a server that starts gives no event; its log and socket are looked at
     if said is not None or pid is None:
         raise Unavailable(
             f"the embedded server (process {pid or 'unknown'}) "
@@ -168,7 +168,7 @@ def _launch(home: Home, socket: str, env: Mapping[str, str], end: float, idle: f
         if time.monotonic() > max(end, begun + 1.0):
             why = "is still loading its data" if said == "loading" else "does not answer yet"
             raise Unavailable(f"the embedded server was started but {why}; see {log}")
-        time.sleep(0.005)
+        time.sleep(0.005)  # as above
     private.write(home.server() + "/program", f"{program}\n{kind}\n{version}\n")
     if not first:
         return None
@@ -265,7 +265,7 @@ def _gone(home: Home, wait: float, which: str = "server") -> bool:
     while which in pids.read(home):
         if time.monotonic() > end:
             return False
-        time.sleep(0.005)
+        time.sleep(0.005)  # it is no child of ours, so nobody tells of its end
     return True
 
 

@@ -129,7 +129,7 @@ class Guard:
             poll.register(self.sock.fileno(), select.POLLIN)
             if poll.poll(self.tick * 1000):
                 self.disconnect()
-                time.sleep(0.01)
+                time.sleep(0.01)  # its process may need a moment to go
                 continue
             self.look()
 
@@ -153,7 +153,7 @@ class Guard:
             self.call(b"SHUTDOWN")
             end = time.monotonic() + 10
             while self.alive() and time.monotonic() < end:
-                time.sleep(0.01)
+                time.sleep(0.01)  # it is no child of ours, so nobody tells of its end
 
     def in_use(self) -> bool:
         """Whether there are clients besides this guard, or there were some since the last look."""

@@ -29,7 +29,7 @@ class Lock:
                 raise Unavailable(
                     f"another omp-coord looks for a server since {self._wait:.3g} s ({self._path}); try again"
                 )
-            time.sleep(0.005)
+            time.sleep(0.005)  # a lock on a file knows no time-out, and says nothing when it is free
         return self
 
     def _taken(self) -> bool:

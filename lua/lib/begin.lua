@@ -18,6 +18,6 @@ local function begin()
   board.crowded = redis.call('EXISTS', WAITING, NEST, PAUSE) > 0
   board.paused = board.crowded and redis.call('EXISTS', PAUSE) == 1
   return meta.schema == '1' and board.set_back == 0 and board.gap == 0 and vouch == '' and meta.loadSteps == ''
-    and meta.settleUntil == '0' and redis.call('ZCOUNT', DEADLINES, '-inf', board.now) == 0
-    and redis.call('ZCOUNT', LEASES, '-inf', board.now + math.max(board.lease - 3000, 0)) == 0
+    and meta.settleUntil == '0' and redis.call('ZCOUNT', DEADLINES, '-inf', board.at) == 0
+    and redis.call('ZCOUNT', LEASES, '-inf', string.format('%d', board.now + math.max(board.lease - 3000, 0))) == 0
 end

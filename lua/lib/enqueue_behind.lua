@@ -3,6 +3,7 @@
 -- @include lib/job_wait
 -- @include lib/knot
 -- @include lib/policy_leave
+-- @include lib/renew
 -- @include lib/waiting_reply
 local function enqueue_behind(id, job, ancestors)
   local never = wait ~= '0' and job.parent and not board.settling and not board.paused and knot(job.queue, job.lane, ancestors)
@@ -15,7 +16,7 @@ local function enqueue_behind(id, job, ancestors)
     return { never and 'knot' or 'busy', 'cause', cause, 'holders', records(holders, 5) }
   end
   job.ticket = number('ticket')
-  redis.call('ZADD', LEASES, board.now + board.lease, 'j|' .. id)
+  renew('j|' .. id)
   if job.parent then redis.call('ZADD', NEST, '0', 'c|' .. job.parent .. '|' .. id) end
   job_queued(id, job)
   job_wait(id, job)

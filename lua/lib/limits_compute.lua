@@ -1,9 +1,11 @@
 -- Computes the effective limits of all queues from the live policies anew and has every queue served again. A policy
 -- made without a file ("fallback") speaks only for queues that no file names. The board's lease is the longest asked for.
+-- @include lib/limits_of
 -- @include lib/load_step
 -- @include lib/pools_compute
 -- @include lib/queue_limits
 -- @include lib/set
+-- @include lib/turns_anew
 local function limits_compute()
   local policies, named, steps, lease = {}, {}, {}, 0
   for _, json in ipairs(redis.call('HVALS', POLICIES)) do policies[#policies + 1] = cjson.decode(json) end
@@ -23,10 +25,14 @@ local function limits_compute()
       end
     end
   end
+  local orders = {}
+  for name in pairs(named) do orders[name] = (limits_of(name) or {}).order or 'fifo' end
   redis.call('DEL', LIMITS)
   board.limits, board.lease, board.load = {}, math.max(lease, 2000), board.load or tonumber(load) or 0
   for name, queues in pairs(named) do
-    redis.call('HSET', LIMITS, 'q|' .. name, cjson.encode(queue_limits(queues, board.load)))
+    local limits = queue_limits(queues, board.load)
+    redis.call('HSET', LIMITS, 'q|' .. name, cjson.encode(limits))
+    if limits.order ~= orders[name] then turns_anew(name, limits) end
     board.touched[name] = true
   end
   pools_compute(policies, steps)

@@ -14,6 +14,6 @@ local function offer(id)
   turns('ZREM', job)
   job_seat(id, job, 'granted')
   turns('ZADD', job)
-  redis.call('ZADD', DEADLINES, board.now + 5000, 'grant|' .. id)
+  redis.call('ZADD', DEADLINES, string.format('%d', board.now + 5000), 'grant|' .. id)
   event('job_granted', 'job', id, 'queue', job.queue, 'lane', job.lane, 'owner', job.owner, 'fence', job.fence)
 end

@@ -3,6 +3,7 @@
 -- @include lib/line_touch
 -- @include lib/policy_join
 -- @include lib/policy_leave
+-- @include lib/renew
 -- @include lib/session_before
 local function session_new(id, sent)
   local before_id, before = session_before(sent.process)
@@ -19,7 +20,7 @@ local function session_new(id, sent)
   redis.call('ZADD', POLICY_USE, '0', policy .. '|s|' .. id)
   if redis.call('HEXISTS', POLICIES, policy) == 0 then policy_join(policy, policy_json) end
   if old and old ~= policy then policy_leave(old) end
-  redis.call('ZADD', LEASES, board.now + board.lease, 's|' .. id)
+  renew('s|' .. id)
   line_touch(id)
   event(before and 'session_reopened' or 'session_joined', 'session', id, 'label', one.label, 'cwd', one.cwd,
     'machine', machine, 'pid', string.format('%d', one.process.pid))

@@ -2,7 +2,7 @@
 local function tombstone(id, how)
   how.at = board.now
   redis.call('HSET', ENDED, id, cjson.encode(how))
-  if redis.call('ZADD', ENDED_AT, board.now, id) == 1 and redis.call('ZCARD', ENDED_AT) > 10000 then
+  if redis.call('ZADD', ENDED_AT, board.at, id) == 1 and redis.call('ZCARD', ENDED_AT) > 10000 then
     redis.call('HDEL', ENDED, redis.call('ZPOPMIN', ENDED_AT)[1])
   end
 end

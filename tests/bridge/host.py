@@ -51,8 +51,12 @@ class Host:
     def restart(self) -> None:
         """A bridge, anew."""
         self.raw: list[bytes] = []
-        self.bridge = self.place.start(self.place.den.command, "bridge", stdin=subprocess.PIPE, env=self.env)
+        self.bridge = self.place.start(*self.words(), stdin=subprocess.PIPE, env=self.env)
         threading.Thread(target=self._read, args=(self.bridge,), daemon=True).start()
+
+    def words(self) -> list[str]:
+        """What starts a bridge."""
+        return [self.place.den.command, "bridge"]
 
     def _read(self, bridge: subprocess.Popen[str]) -> None:
         assert bridge.stdout is not None

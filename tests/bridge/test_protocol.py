@@ -57,7 +57,7 @@ def test_an_enormous_line_is_skipped_to_its_end(host: Hosts) -> None:
 def test_methods_and_parameters(host: Hosts) -> None:
     """An unknown method, one of a later time, a board method before `session.open`, bad parameters: each has its code."""
     it = host(opened=False)
-    for method in ("nix", "command.check", "fleet.status", ""):
+    for method in ("nix", "file.check", "fleet.status", ""):
         assert it.code(method) == -32601
     assert it.code("spawn.request", parent=MAIN, type="task") == -32001
     assert it.code("agents.sync", agents=[]) == -32001

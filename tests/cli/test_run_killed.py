@@ -39,10 +39,10 @@ def test_killed_while_running(place: Place) -> None:
 def test_killed_while_waiting(place: Place) -> None:
     """kill -9 of waiters at the head of the line: the one behind them is served as soon as the slot is free."""
     gate = place.held()
-    dead = [place.run("--quiet", "q", "--", "echo", "no") for _ in range(4)]
-    place.until_jobs(4, "waiting")
+    dead = [place.run("--quiet", "q", "--", "echo", "no") for _ in range(10)]
+    place.until_jobs(10, "waiting")
     waiting = place.run("--quiet", "q", "--", "echo", "ran")
-    place.until_jobs(5, "waiting")
+    place.until_jobs(11, "waiting")
     for proc in dead:
         kill(proc)
     place.until_jobs(1, "waiting")
@@ -54,10 +54,10 @@ def test_killed_while_waiting(place: Place) -> None:
 def test_killed_while_waiting_unseen(place: Place) -> None:
     """Waiters that die just before the slot is free cost whoever is behind them nothing: they are passed over."""
     gate = place.held()
-    dead = [place.run("--quiet", "q", "--", "echo", "no") for _ in range(4)]
-    place.until_jobs(4, "waiting")
+    dead = [place.run("--quiet", "q", "--", "echo", "no") for _ in range(10)]
+    place.until_jobs(10, "waiting")
     waiting = place.run("--quiet", "q", "--", "echo", "ran")
-    place.until_jobs(5, "waiting")
+    place.until_jobs(11, "waiting")
     for proc in dead:
         kill(proc)
     begin = time.monotonic()

@@ -59,7 +59,7 @@ TAMPERED: dict[str, tuple[Any, ...]] = {
     "a job without a lease": ("ZREM", "LEASES", "j|a"),
     "a deadline without a grant": ("ZADD", "DEADLINES", 1, "grant|a"),
     "a turn too much": ("ZADD", "TURNS", 0, "q|default|000000|0000000000000000|z"),
-    "a turn with an old count": ("DEL", "TURNS"),
+    "a turn that nobody has": ("ZADD", "TURNS", 0, "q|default|000001|0000000000000001|z"),
     "a user of a policy who is gone": ("ZADD", "POLICY_USE", 0, "p|j|z"),
     "a policy that nobody uses": ("HSET", "POLICIES", "old", '{"queues":{}}'),
     "a nest without a job": ("ZADD", "NEST", 0, "i|a|z"),

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from coord.answers import Granted
-from coord.board import Board, fault
+from coord.board import Board
+from coord.caller import fault
 from coord.errors import BoardFault, Unavailable
 from coord.wire import ServerError, connect
 from tests.boards import policy, real_board, record, unique_scope

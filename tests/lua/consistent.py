@@ -145,7 +145,9 @@ def _check_numbers(board: Snapshot) -> None:
 
 def _turns(board: Snapshot) -> list[str]:
     turns = []
-    seen = {(job["queue"], job["lane"], job["owner"]) for job in board.jobs.values() if job["state"] == "waiting"}
+    fair = {name for name, limits in board.limits.items() if limits.get("order") == "fair-share"}
+    waiting = [job for job in board.jobs.values() if job["state"] == "waiting" and job["queue"] in fair]
+    seen = {(job["queue"], job["lane"], job["owner"]) for job in waiting}
     for queue, lane, owner in seen:
         running = sum(m.split("|")[1] == queue and m.split("|")[3] == owner for m in board.running if m[0] == "o")
         served = int(board.served.get(f"{queue}|{owner}", 0))

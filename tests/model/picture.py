@@ -104,7 +104,7 @@ def expected(model: Rules) -> dict[str, Any]:
         "policies": list(model.policies),
         "waiting": {member for job in jobs if job.state == "waiting" for member in places(job)},
         "running": {member for job in jobs if job.holds for member in places(job)},
-        "turns": {_turn(model, job) for job in jobs if job.state == "waiting"},
+        "turns": {_turn(model, job) for job in jobs if job.state == "waiting" and _fair(model, job)},
         "nest": {f"c|{job.parent}|{job.id}" for job in jobs if job.parent}
         | {f"i|{job.inside}|{job.id}" for job in jobs if job.inside},
         "policyUse": {f"{job.policy}|j|{job.id}" for job in jobs},
@@ -130,6 +130,11 @@ def places(job: Job) -> tuple[str, str]:
         f"q|{job.queue}|{job.lane}|{job.ticket:016d}|{job.id}",
         f"o|{job.queue}|{job.lane}|{job.owner}|{job.ticket:016d}|{job.id}",
     )
+
+
+def _fair(model: Rules, job: Job) -> bool:
+    """Only under fair share do owners take turns."""
+    return (model.terms(job.queue) or {}).get("order") == "fair-share"
 
 
 def _turn(model: Rules, job: Job) -> str:

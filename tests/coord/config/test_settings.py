@@ -99,6 +99,21 @@ def test_what_a_session_must_know_of_agents(write: Write, settings: Load) -> Non
         assert (rules.pools, rules.hold_ms, rules.queue_spawns) == (["z", "a"], 60_000, False)
 
 
+def test_what_a_session_must_know_of_commands(write: Write, settings: Load) -> None:
+    """The rules in the file's order, and whether commands are tagged; from the cache as from the file."""
+    assert (settings().commands.rules, settings().commands.tag) == ([], False)
+    write(
+        """{"scope": "s", "queues": {"q": {"slots": 1, "lanes": {"l": {}}}}, "tagAgentCommands": true, "commands": [
+          {"pattern": "z", "action": "queue", "queue": "q", "lane": "l"},
+          {"pattern": "a", "action": "refuse", "reason": "no"},
+          {"pattern": "b", "action": "queue", "queue": "q"}]}"""
+    )
+    for _ in range(2):
+        rules = settings().commands
+        assert rules.rules == [("z", "queue", "q", "l"), ("a", "refuse", "no", None), ("b", "queue", "q", None)]
+        assert rules.tag is True
+
+
 def test_without_a_file_there_are_no_pools(settings: Load) -> None:
     """Agents are not capped then, and there is nothing to wait for."""
     rules = settings().agents

@@ -32,6 +32,19 @@ def test_the_owner() -> None:
     assert terminal({}).startswith(f"{os.getuid()}@")
 
 
+def test_an_owner_that_is_a_session() -> None:
+    """It names the session, whatever the environment of an old shell says; other owners do not."""
+    env = {"OMP_COORD_SESSION": "11ff00ff00ff00ff"}
+    asker = Asker(env, "app", owner="00ff00ff00ff00ff")
+    assert (asker.session, asker.owner) == ("00ff00ff00ff00ff", "00ff00ff00ff00ff")
+    assert Asker({}, "app", owner="00ff00ff00ff00ff").session == "00ff00ff00ff00ff"
+    for other in ("me", "00ff", "00ff00ff00ff00fg", "00FF00FF00FF00FF", "00ff00ff00ff00ff0"):
+        assert (Asker(env, "app", owner=other).session, Asker({}, "app", owner=other).session) == (
+            "11ff00ff00ff00ff",
+            "",
+        )
+
+
 @pytest.mark.parametrize("text", ["a|b%c", "a\nb\x1b[31m", BYTES, "\ud800", "ä😀", "x" * 10_000, "\0"])
 def test_hostile_words(text: str) -> None:
     """Whatever these variables hold, each is one field that can be sent: no separator, no control character, UTF-8."""

@@ -112,8 +112,9 @@ def test_kill_is_repeated_until_nothing_forks(stage: Stage) -> None:
         "import os, signal, time\n"
         "signal.signal(15, signal.SIG_IGN)\n"
         "os.setsid() if os.fork() == 0 else os._exit(0)\n"
+        "end = time.monotonic() + 60\n"  # nothing else would ever stop it if this test were killed
         "print('up', flush=True)\n"
-        "while True:\n"
+        "while time.monotonic() < end:\n"
         "  time.sleep(0.02)\n"
         "  if os.fork(): os._exit(0)\n"
     )
