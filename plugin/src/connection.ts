@@ -61,13 +61,8 @@ export class Connection {
 		params: Requests[M]["params"],
 		patienceMs = 0,
 	): Promise<Requests[M]["result"]> {
-		return this.ask(method, params, patienceMs) as Promise<Requests[M]["result"]>;
-	}
-
-	/** The same for a method that an older bridge may not know. */
-	ask(method: string, params: unknown, patienceMs = 0): Promise<unknown> {
 		if (this.#client === undefined) return Promise.reject(new Refused("there is no bridge"));
-		return this.#client.ask(method, params, patienceMs);
+		return this.#client.request(method, params, patienceMs);
 	}
 
 	/** Closes the session and opens the next one of the same omp. */

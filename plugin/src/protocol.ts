@@ -10,9 +10,11 @@ export type CloseReason = "exit" | "new" | "switch" | "branch" | "signal";
 
 export type Cause = "full" | "held" | "paused" | "load" | "policy" | "settling" | "nestedType" | "nestedFull";
 
+/** `plugin`: the version of the plugin that speaks. */
 export interface Host {
 	name?: string | null;
 	version?: string | null;
+	plugin?: string | null;
 }
 
 /** `kind`: main or sub; another word counts as main, so that it is never exempt. */
@@ -137,6 +139,23 @@ export interface Allowance {
 	allowance: number | null;
 }
 
+/** A command that an agent is about to run with a tool of the host; `cwd`: the folder that it names, if any. */
+export interface CommandCheck {
+	agent: string;
+	kind: string;
+	tool: string;
+	command: string;
+	cwd?: string | null;
+}
+
+/** `command`: what is run instead. `reason`: why it is refused. `context`: words for the model that ran it. */
+export interface CommandResult {
+	action: "run" | "refuse";
+	command?: string;
+	reason?: string;
+	context?: string;
+}
+
 export interface ToolCall {
 	agent: string;
 	name: string;
@@ -207,6 +226,7 @@ export interface Requests {
 	"agent.started": { params: AgentStarted; result: AgentStartedResult };
 	"agent.ended": { params: AgentEnded; result: Allowance };
 	"agents.sync": { params: AgentsSync; result: Allowance };
+	"command.check": { params: CommandCheck; result: CommandResult };
 	"tool.call": { params: ToolCall; result: ToolResult };
 	"slash.run": { params: SlashRun; result: SlashText };
 	"slash.complete": { params: SlashComplete; result: SlashItems };
