@@ -110,18 +110,19 @@ export class Connection {
 
 	#open(client: Client, again: boolean): void {
 		const round = ++this.#round;
-		client
-			.request("session.open", this.owner.opening(), 0)
-			.then(result => round === this.#round && this.#opened(result, again))
-			.catch(() => client.close()); // its end is the end of this try
+		const answered = client.request("session.open", this.owner.opening(), 0).then(
+			result => round === this.#round && this.#opened(result, again),
+			() => client.close(), // its end is the end of this try
+		);
+		whenAnswered(answered);
 	}
 
 	#opened(result: Opened | Inactive, again: boolean): void {
 		if (this.state === "over") return;
 		this.state = "open";
 		this.#openedAt = Date.now();
-		this.owner.opened(result, again);
 		this.#settled.resolve();
+		this.owner.opened(result, again);
 	}
 
 	#ended(client: Client, missing: boolean): void {
