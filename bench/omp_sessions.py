@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 FIRST, LAST = (f"{ROOT}/bench/omp/{name}.ts" for name in ("first", "last"))
 CAP = 64
 """So many slots that nothing is ever refused here."""
+RULES = [{"pattern": r"\bgit\s+push\b", "action": "refuse", "reason": "the user pushes"}]
+"""With a rule each bash command is looked at."""
 
 
 class Sessions:
@@ -36,8 +38,8 @@ class Sessions:
         for folder in (self.project, f"{self.folder}/.omp/agent"):
             os.makedirs(folder)
         _write(f"{self.folder}/.omp/agent/models.yml", models_yml(model.url))
-        agents = {"pools": {"work": {"cap": CAP}}}
-        _write(f"{self.project}/.omp-coord.json", json.dumps({"scope": "bench-omp", "agents": agents}))
+        config = {"scope": "bench-omp", "agents": {"pools": {"work": {"cap": CAP}}}, "commands": RULES}
+        _write(f"{self.project}/.omp-coord.json", json.dumps(config))
         script = os.path.join(os.path.dirname(sys.executable), "omp-coord")
         self._env = {**place.env, "HOME": self.folder, "OMP_COORD_BIN": script, "BENCH_TIMES": self.times}
 

@@ -10,7 +10,6 @@ import { type Instance, type Running, shared } from "./state.ts";
 import { notify } from "./ui.ts";
 
 export function agentStarted(pi: Pi, ctx: Context): void {
-	if (ctx.agent.kind !== "sub") return;
 	const s = shared();
 	const { id, name, parentId } = ctx.agent;
 	const session = s.main?.sessionId ?? "";
@@ -25,24 +24,27 @@ export function agentStarted(pi: Pi, ctx: Context): void {
 	});
 }
 
-export function agentEnded(event: EndEvent, ctx: Context): void {
-	if (ctx.agent.kind === "sub" && event.willContinue !== true) ended(ctx.agent.id);
+export function agentEnded(pi: Pi, event: EndEvent, ctx: Context): void {
+	if (event.willContinue !== true) ended(pi, ctx.agent.id);
 }
 
 /** The session of a subagent ends: it was killed, parked, or is not needed any more. */
 export function agentLeft(pi: Pi, ctx: Context): void {
 	const s = shared();
 	if (s.live.get(ctx.agent.id)?.pi === pi) s.live.delete(ctx.agent.id);
-	if (s.running.get(ctx.agent.id)?.pi === pi) ended(ctx.agent.id);
+	ended(pi, ctx.agent.id);
 }
 
 export function agentLives(pi: Pi, ctx: Context): void {
 	shared().live.set(ctx.agent.id, { pi, ctx } satisfies Instance);
 }
 
-function ended(id: string): void {
+/** Only the instance that runs under this id ends: an earlier life's end, or one of an earlier conversation, may come late. */
+function ended(pi: Pi, id: string): void {
 	const s = shared();
-	const session = s.running.get(id)?.session ?? s.main?.sessionId ?? "";
+	const entry = s.running.get(id);
+	if (entry === undefined || (entry.pi ?? pi) !== pi) return;
+	const { session } = entry;
 	const asked = s.connection?.request("agent.ended", { session, id });
 	s.running.delete(id);
 	whenAnswered(asked, result => session === s.main?.sessionId && setAllowance(s, result.allowance));

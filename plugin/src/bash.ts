@@ -4,18 +4,12 @@
 
 import { Refused } from "./client.ts";
 import type { Context, ToolCallAnswer, ToolCallEvent } from "./omp.ts";
+import type { CommandResult } from "./protocol.ts";
 import { shared } from "./state.ts";
 
 const METHOD = "command.check";
 const PATIENCE_MS = 1_000;
 const UNKNOWN_METHOD = -32601;
-
-interface Checked {
-	action?: string;
-	command?: string | null;
-	reason?: string | null;
-	context?: string | null;
-}
 
 export async function commandCheck(event: ToolCallEvent, ctx: Context): Promise<ToolCallAnswer | undefined> {
 	try {
@@ -34,18 +28,18 @@ async function checked(event: ToolCallEvent, command: string, ctx: Context): Pro
 	const { id: agent, kind } = ctx.agent;
 	const cwd = typeof event.input["cwd"] === "string" ? event.input["cwd"] : ctx.cwd;
 	try {
-		const found = await connection.ask(METHOD, { agent, kind, tool: event.toolName, command, cwd }, PATIENCE_MS);
-		return answer(found as Checked, event, command);
+		const asked = { agent, kind, tool: event.toolName, command, cwd };
+		return answer(await connection.request(METHOD, asked, PATIENCE_MS), event, command);
 	} catch (error) {
 		if (error instanceof Refused && error.code === UNKNOWN_METHOD) connection.unknown.add(METHOD);
 		return undefined;
 	}
 }
 
-function answer(found: Checked, event: ToolCallEvent, command: string): ToolCallAnswer | undefined {
+function answer(found: CommandResult, event: ToolCallEvent, command: string): ToolCallAnswer | undefined {
 	const context = found.context ? { additionalContext: found.context } : {};
 	if (found.action === "refuse") return { block: true, reason: found.reason ?? "", ...context };
-	if (typeof found.command === "string" && found.command !== command)
+	if (found.command !== undefined && found.command !== command)
 		return { input: { ...event.input, command: found.command }, ...context };
 	return found.context ? context : undefined;
 }

@@ -57,16 +57,11 @@ export class Client {
 		params: Requests[M]["params"],
 		patienceMs: number,
 	): Promise<Requests[M]["result"]> {
-		return this.ask(method, params, patienceMs) as Promise<Requests[M]["result"]>;
-	}
-
-	/** The same for a method that this bridge may not know. */
-	ask(method: string, params: unknown, patienceMs: number): Promise<unknown> {
 		if (this.#ended) return Promise.reject(new Refused("the bridge has ended"));
 		const id = ++this.#last;
-		const answer = new Promise<unknown>((resolve, reject) => {
+		const answer = new Promise<Requests[M]["result"]>((resolve, reject) => {
 			const timer = patienceMs > 0 ? setTimeout(() => this.#give(id, "no answer in time"), patienceMs) : undefined;
-			this.#waiting.set(id, { resolve, reject, timer });
+			this.#waiting.set(id, { resolve: result => resolve(result as Requests[M]["result"]), reject, timer });
 		});
 		this.#child.write(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
 		return answer;

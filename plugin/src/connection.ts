@@ -61,13 +61,8 @@ export class Connection {
 		params: Requests[M]["params"],
 		patienceMs = 0,
 	): Promise<Requests[M]["result"]> {
-		return this.ask(method, params, patienceMs) as Promise<Requests[M]["result"]>;
-	}
-
-	/** The same for a method that an older bridge may not know. */
-	ask(method: string, params: unknown, patienceMs = 0): Promise<unknown> {
 		if (this.#client === undefined) return Promise.reject(new Refused("there is no bridge"));
-		return this.#client.ask(method, params, patienceMs);
+		return this.#client.request(method, params, patienceMs);
 	}
 
 	/** Closes the session and opens the next one of the same omp. */
@@ -115,18 +110,19 @@ export class Connection {
 
 	#open(client: Client, again: boolean): void {
 		const round = ++this.#round;
-		client
-			.request("session.open", this.owner.opening(), 0)
-			.then(result => round === this.#round && this.#opened(result, again))
-			.catch(() => client.close()); // its end is the end of this try
+		const answered = client.request("session.open", this.owner.opening(), 0).then(
+			result => round === this.#round && this.#opened(result, again),
+			() => client.close(), // its end is the end of this try
+		);
+		whenAnswered(answered);
 	}
 
 	#opened(result: Opened | Inactive, again: boolean): void {
 		if (this.state === "over") return;
 		this.state = "open";
 		this.#openedAt = Date.now();
-		this.owner.opened(result, again);
 		this.#settled.resolve();
+		this.owner.opened(result, again);
 	}
 
 	#ended(client: Client, missing: boolean): void {

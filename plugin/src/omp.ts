@@ -114,7 +114,7 @@ export interface Events {
 export interface Pi {
 	on<E extends keyof Events>(
 		event: E,
-		handler: (event: Events[E][0], ctx: Context) => Events[E][1] | Promise<Events[E][1]>,
+		handler: (event: Events[E][0], ctx: Context) => Events[E][1] | Promise<Events[E][1]> | undefined,
 	): void;
 	registerTool(tool: ToolDefinition): void;
 	registerCommand(name: string, command: SlashCommand): void;

@@ -27,24 +27,32 @@ export async function findRegistry(s: Shared): Promise<void> {
 
 /** Begins to watch; returns how to stop. */
 export function watchAgents(s: Shared): () => void {
-	let settling: ReturnType<typeof setTimeout> | undefined;
-	const every = setInterval(() => sync(s), EVERY_MS);
-	const compare = () => {
-		if (differs(s)) {
-			sync(s);
-			settling = unref(setTimeout(() => sync(s), CONFIRM_MS));
-		} else settling = undefined;
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	let changed = false;
+	const later = (ms: number, then: () => void) => {
+		timer = setTimeout(() => {
+			timer = undefined;
+			then();
+			if (changed) look();
+		}, ms);
+		timer.unref?.();
 	};
+	const compare = () => {
+		changed = false;
+		if (!differs(s)) return;
+		sync(s);
+		later(CONFIRM_MS, () => sync(s));
+	};
+	const look = () => timer ?? later(SETTLE_MS, compare);
+	const every = setInterval(() => sync(s), EVERY_MS);
+	every.unref?.();
 	const ignore = s.registry?.onChange(() => {
-		settling ??= unref(setTimeout(() => {
-			settling = undefined;
-			compare();
-		}, SETTLE_MS));
+		changed = true;
+		look();
 	});
-	unref(every);
 	return () => {
 		clearInterval(every);
-		clearTimeout(settling);
+		clearTimeout(timer);
 		ignore?.();
 	};
 }
@@ -94,9 +102,4 @@ function differs(s: Shared): boolean {
 /** Subagents whose session is streaming; an advisor is none. */
 function running(from: Registry): Ref[] {
 	return from.list().filter(ref => ref.kind === "sub" && from.isRunning(ref));
-}
-
-function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
-	timer.unref?.();
-	return timer;
 }

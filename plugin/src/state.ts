@@ -55,6 +55,8 @@ export interface Shared {
 	setting: Setting | null | undefined;
 	registry: Registry | null | undefined;
 	lifecycle: Lifecycle | null | undefined;
+	/** Instances that are in a session a second time. */
+	doubles: WeakSet<Pi>;
 	/** Ids of deliveries that were handed over. */
 	delivered: Set<string>;
 	/** Names of variables that were set in this process. */
@@ -87,6 +89,7 @@ function fresh(): Shared {
 		setting: undefined,
 		registry: undefined,
 		lifecycle: undefined,
+		doubles: new WeakSet(),
 		delivered: new Set(),
 		env: [],
 		queue: { wanted: null, limit: null, before: null, ceiling: undefined, reported: false },
@@ -97,6 +100,13 @@ function fresh(): Shared {
 		told: new Set(),
 		stops: [],
 	};
+}
+
+/** Whether the session has the plugin already: installed from two places, it is loaded twice, and would ask twice. */
+export function isDouble(s: Shared, pi: Pi, ctx: Context): boolean {
+	const first = ctx.agent.kind === "main" ? s.main : s.live.get(ctx.agent.id);
+	if (first && first.pi !== pi && first.ctx.sessionManager === ctx.sessionManager) s.doubles.add(pi);
+	return s.doubles.has(pi);
 }
 
 let known: Shared | null = null;

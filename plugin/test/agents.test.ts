@@ -90,8 +90,9 @@ test("the warning of a start over the cap is shown", async () => {
 test("a bridge that was restarted is told of all that runs", async () => {
 	await world.open();
 	await sub("W0").emit("agent_start");
-	await sub("W1").emit("agent_start");
-	await sub("W1").emit("agent_end", {});
+	const w1 = sub("W1");
+	await w1.emit("agent_start");
+	await w1.emit("agent_end", {});
 	await world.bridge.hears("agent.ended");
 	process.kill(world.s.connection?.pid ?? 0, "SIGKILL");
 	const again = await world.bridge.hears("session.open", 2);
@@ -121,6 +122,27 @@ test("an agent that the registry runs and no event told of is listed; advisors a
 	registry.now("W7", true);
 	const { agents } = await world.bridge.hears("agents.sync");
 	expect(agents.map(({ id, type }: { id: string; type: string }) => [id, type])).toEqual([["W7", "task"]]);
+});
+
+test("one surprise does not hide the next", async () => {
+	const registry = (world.s.registry = new FakeRegistry());
+	await world.open();
+	await until(() => world.s.stops.length > 0, "the registry is watched");
+	registry.now("W7", true);
+	await world.bridge.hears("agents.sync", 2);
+	registry.now("W7", false);
+	const last = await world.bridge.hears("agents.sync", 4);
+	expect(last.agents).toEqual([]);
+});
+
+test("an end of an earlier life does not end the agent that runs under its id", async () => {
+	await world.open();
+	const [old, revived] = [sub("W0"), sub("W0")];
+	await old.emit("agent_start");
+	await revived.emit("agent_start");
+	await old.emit("agent_end", {});
+	await world.main.spawn();
+	expect(world.bridge.heard("agent.ended")).toEqual([]);
 });
 
 test("a change that its event explains needs no list", async () => {

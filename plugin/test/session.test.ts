@@ -95,17 +95,20 @@ test("loading the same conversation anew is no switch", async () => {
 	expect(world.bridge.order()).toEqual(["session.open", "spawn.request"]);
 });
 
-test("after a switch, ends of the old session's agents carry that session; what runs on is the new one's", async () => {
+test("after a switch, late ends of the old session's agents are not told; what runs on is the new one's", async () => {
 	const registry = (world.s.registry = new FakeRegistry());
 	await world.open();
-	for (const id of ["Dies", "Stays"]) await sub(id).emit("agent_start");
+	const subs = [sub("Dies"), sub("Stays")];
+	for (const each of subs) await each.emit("agent_start");
 	registry.refs.set("Stays", { id: "Stays", displayName: "task", kind: "sub", parentId: "Main", runs: true });
 	world.main.sessionId = "host-2";
 	await world.main.emit("session_switch", { reason: "new" });
 	const { agents } = await world.bridge.hears("session.open", 2);
 	expect(agents.map(({ id }: { id: string }) => id)).toEqual(["Stays"]);
-	await sub("Stays").emit("agent_end", {});
-	expect((await world.bridge.hears("agent.ended")).session).toBe("host-2");
+	await subs[0]?.emit("agent_end", {});
+	await subs[1]?.emit("agent_end", {});
+	await world.main.spawn();
+	expect(world.bridge.heard("agent.ended")).toEqual([{ session: "host-2", id: "Stays" }]);
 });
 
 test("a start whose shutdown comes before the answer gives up, and the next start is a fresh one", async () => {
@@ -127,6 +130,21 @@ test("the shutdown of an instance that was replaced does not end the session", a
 	expect(world.s.connection?.state).toBe("open");
 	expect([...reloaded.tools.keys()]).toEqual(["coord_status"]);
 	await reloaded.emit("session_shutdown");
+});
+
+test("a plugin that is loaded twice into one session speaks once", async () => {
+	const twice = new Session();
+	twice.ctx.sessionManager = world.main.ctx.sessionManager;
+	await world.open();
+	await twice.emit("session_start");
+	await Promise.all([world.main.spawn(), twice.spawn()]);
+	const agents = [sub("W0"), sub("W0")];
+	agents[1]!.ctx.sessionManager = agents[0]!.ctx.sessionManager;
+	for (const event of ["session_start", "agent_start", "agent_end"] as const)
+		for (const agent of agents) await agent.emit(event, {});
+	await twice.emit("session_shutdown");
+	await world.main.spawn();
+	expect(world.bridge.order().slice(1)).toEqual(["spawn.request", "agent.started", "agent.ended", "spawn.request"]);
 });
 
 test("no file: no word, no footer, no process left; /coord asks anew and says why", async () => {

@@ -169,9 +169,9 @@ class Omp:
         return (self.footers() or [""])[-1]
 
     def complaints(self) -> str:
-        """What it wrote to stderr."""
+        """What it wrote to stderr, but for its remark that this machine is slow."""
         with open(self.stderr, encoding="utf-8", errors="replace") as file:
-            return file.read()
+            return "".join(line for line in file if not line.startswith(("Still starting", "  logs:")))
 
     # -- the end
 

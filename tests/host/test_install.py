@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from tests.host.omp import PLUGIN, ROOT
 from tests.host.script import marked, say, spawn, text
 from tests.host.world import World
@@ -29,8 +27,8 @@ def test_linked(world: World) -> None:
 
 def test_from_the_marketplace_folder(world: World) -> None:
     """The repository is a marketplace; `omp plugin install` copies the plugin from there, and removes it again."""
-    assert "omp-coord" in world.omp("plugin", "marketplace", "add", ROOT)
+    world.omp("plugin", "marketplace", "add", ROOT)
     world.omp("plugin", "install", "omp-coord@omp-coord")
     works(world)
     world.omp("plugin", "uninstall", "omp-coord@omp-coord")
-    assert "omp-coord" not in json.dumps(world.omp("plugin", "list"))
+    assert "omp-coord" not in world.omp("plugin", "list")

@@ -14,8 +14,9 @@ def test_in_a_terminal(world: World) -> None:
     screen = world.screen(say("go", spawn(marked("W0", "go")), at("main", text("it runs"))))
     world.board.until_running("W0")
     screen.shows("coord A · work 1/1")
-    screen.enter("/coord agents")
-    assert "W0" in screen.shows("Agent") + screen.shows("W0")
+    screen.enter("/coord")
+    screen.shows("This is session A;")
+    screen.shows("Pool")
     screen.enter("/tan hello")
     world.board.until(lambda: world.board.used() == 2, "the clone counts")
     (clone,) = [one for one in world.board.events("run_started") if one["agentId"] != "W0"]

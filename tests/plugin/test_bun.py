@@ -17,6 +17,7 @@ from tests.plugin.compiler import PLUGIN, compiler
 from tests.servers import Server, short_folder
 
 FAKE = sorted(name for name in os.listdir(f"{PLUGIN}/test") if name.endswith(".test.ts") and name != "real.test.ts")
+PATIENCE_MS = "30000"
 SETTINGS = re.compile(r"^(OMP|PI|FAKE)_")
 
 
@@ -65,13 +66,13 @@ def passed(said: str) -> None:
 def test_with_a_fake_bridge(bun: str, name: str) -> None:
     """Each file in a process of its own: the plugin's state is the process's."""
     plain = {key: value for key, value in os.environ.items() if not SETTINGS.match(key)}
-    passed(run([bun, "test", f"./test/{name}"], plain))
+    passed(run([bun, "test", "--timeout", PATIENCE_MS, f"./test/{name}"], plain))
 
 
 def test_with_the_real_bridge(bun: str, place: Place) -> None:
     """The plugin, the bridge, a server."""
     env = {**place.env, "OMP_COORD_REAL": place.den.command, "OMP_COORD_REAL_CWD": place.folder}
-    passed(run([bun, "test", "./test/real.test.ts"], env))
+    passed(run([bun, "test", "--timeout", PATIENCE_MS, "./test/real.test.ts"], env))
 
 
 def test_types(bun: str) -> None:
