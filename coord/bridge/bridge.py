@@ -60,6 +60,7 @@ class Bridge:
             "agents.sync": self._agents.sync,
             "command.check": self._commands.check,
             "slash.complete": user.slash_complete,
+            "spawnQueue.unsized": self._unsized,
             "message.ack": lambda params: self.told.acknowledged(params["ids"]),
             "session.close": lambda params: self.leave(params["reason"]),
         }
@@ -172,6 +173,10 @@ class Bridge:
             "tools": tools.TOOLS[:1],
             "commands": tools.COMMANDS,
         }
+
+    def _unsized(self, params: dict[str, Any]) -> None:
+        wanted = self.session is not None and self.session.contact.settings.agents.queue_spawns
+        self.told.cannot_size(params["reason"], wanted=wanted)
 
     def leave(self, reason: str, *, taken_over: bool = False) -> None:
         """Ends the session, if there is one. `taken_over`: the same host session opens again and goes on with all it has."""

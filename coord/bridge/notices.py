@@ -27,6 +27,7 @@ class Told:
         self._allowance: tuple[int | None, str] | None = None
         self._holds: set[tuple[str, int]] = set()
         self._outage = False
+        self._unsized = ""
         self._waiting: dict[str, dict[str, Any]] = {}
 
     def notify(self, level: str, text: str) -> None:
@@ -116,8 +117,15 @@ class Told:
         """The value, and the line that says what it means."""
         wanted = session.contact.settings.agents.queue_spawns
         away = session.state != "joined"
-        value = session.picture.allowance if wanted and not away else None
-        return value, words.queue_note(wanted, value, session.picture.why, away=away)
+        value = session.picture.allowance if wanted and not away and not self._unsized else None
+        return value, words.queue_note(wanted, value, session.picture.why, away=away, unsized=self._unsized)
+
+    def cannot_size(self, reason: str, *, wanted: bool) -> None:
+        """The host cannot have spawns wait: said once, if that is wanted; those over the cap are refused from now on."""
+        before, self._unsized = self._unsized, words.clip(clean(reason), 200) or "no reason given"
+        if wanted and not before:
+            text = f"omp's own spawn queue cannot be sized, spawns over the cap are refused: {self._unsized}"
+            self.notify("warning", text)
 
     def answered(self, session: Session) -> int | None:
         """The value for an answer; a number that follows a number is not told again. (Why there is none, is.)"""

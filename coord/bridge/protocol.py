@@ -212,6 +212,12 @@ class SlashItems(TypedDict):
     items: list[SlashItem]
 
 
+class QueueUnsized(TypedDict):
+    """The host's own spawn queue cannot be kept at the allowance: it has no such setting, or setting it failed."""
+
+    reason: str
+
+
 class MessageAck(TypedDict):
     ids: list[str]
 
@@ -251,6 +257,7 @@ REQUESTS: dict[str, tuple[Any, Any]] = {
     "tool.call": (ToolCall, ToolResult),
     "slash.run": (SlashRun, SlashText),
     "slash.complete": (SlashComplete, SlashItems),
+    "spawnQueue.unsized": (QueueUnsized, None),
     "message.ack": (MessageAck, None),
     "session.close": (SessionClose, None),
 }

@@ -101,9 +101,10 @@ def pause_words(paused: dict[str, Any] | None) -> str:
     return (f" by session {by}" if by else "") + (f": {reason}" if reason else "")
 
 
-def queue_note(queue_spawns: bool, allowance: int | None, why: str, *, away: bool = False) -> str:
-    """The line that says whether spawns wait in the host's own queue, or the first reason why not."""
-    if queue_spawns and not away and allowance is not None:
+def queue_note(queue_spawns: bool, allowance: int | None, why: str, *, away: bool = False, unsized: str = "") -> str:
+    """The line that says whether spawns wait in the host's own queue, or the first reason why not. `unsized`: why the host
+    cannot have them wait."""
+    if allowance is not None:
         return f"spawns over the cap wait and start by themselves ({allowance} may run now)"
     reasons = {
         "paused": "the scope is paused",
@@ -111,9 +112,11 @@ def queue_note(queue_spawns: bool, allowance: int | None, why: str, *, away: boo
         "eval": "eval workers run",
         "none": "no slot is free for a new spawn",
     }
-    reason = "agents.queueSpawns is off" if not queue_spawns else reasons.get(why, "the board is not reached")
-    if away and queue_spawns:
-        reason = "the board is not reached"
+    reason = "the board is not reached" if away else reasons.get(why, "the board is not reached")
+    if not queue_spawns:
+        reason = "agents.queueSpawns is off"
+    elif unsized:
+        reason = f"omp's own queue cannot be sized ({unsized})"
     return f"spawns do not wait, those over the cap are refused: {reason}"
 
 

@@ -1,15 +1,14 @@
 // omp's own spawn queue: its setting `task.maxConcurrency` is overridden with the number that the bridge allows, for this
 // run of omp only. omp reads it when a spawn is asked for and when a run ends.
 
+import { whenAnswered } from "./client.ts";
 import type { Setting } from "./omp.ts";
 import type { Shared } from "./state.ts";
-import { unsized } from "./texts.ts";
-import { notify } from "./ui.ts";
 
 /** Layers that are the user's own. In RPC mode omp itself pins the default as `runtime`. */
 const USERS = ["project", "global", "env", "overlay"];
 
-/** Before the first `setAllowance`. An omp that has no such setting keeps its queue as it is. */
+/** An omp that has no such setting keeps its queue as it is. */
 export async function findSetting(s: Shared): Promise<void> {
 	if (s.setting !== undefined) return;
 	try {
@@ -29,9 +28,15 @@ export function setAllowance(s: Shared, allowance: number | null): void {
 		if (allowance === null) clear(s, s.setting, s.main.pi.pi.settings);
 		else write(s, s.setting, s.main.pi.pi.settings, allowance);
 	} catch (error) {
-		if (!s.queue.reported) notify(s, [{ level: "warning", text: unsized(error) }]);
-		s.queue.reported = true;
+		cannotSize(s, String(error));
 	}
+}
+
+/** The bridge says so, and sends no more numbers. */
+export function cannotSize(s: Shared, reason: string): void {
+	if (s.queue.reported || s.opened === null) return;
+	s.queue.reported = true;
+	whenAnswered(s.connection?.request("spawnQueue.unsized", { reason }));
 }
 
 /** The next session reads the user's own value anew. */

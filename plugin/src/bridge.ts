@@ -1,7 +1,7 @@
 // What passes between this omp's session and its bridge. Opening goes on beside omp's start; what it brings is taken up
 // when it is there.
 
-import { findSetting, forgetCeiling, setAllowance } from "./allowance.ts";
+import { cannotSize, findSetting, forgetCeiling, setAllowance } from "./allowance.ts";
 import { whenAnswered } from "./client.ts";
 import { Connection } from "./connection.ts";
 import { deliver, shownIn } from "./delivery.ts";
@@ -100,6 +100,7 @@ function joined(s: Shared, result: Opened, quiet: boolean): void {
 	s.outage = false;
 	s.apart = null;
 	s.opened = result;
+	s.queue.reported = false; // this bridge has not heard of it
 	s.told.clear();
 	setEnvironment(s, result.env);
 	footer(s, result.footer);
@@ -113,6 +114,7 @@ async function begin(s: Shared, result: Opened): Promise<void> {
 	await Promise.all([findSetting(s), findRegistry(s)]);
 	if (s.opened !== result) return;
 	s.stops.push(watchAgents(s));
+	if (s.setting === null) cannotSize(s, "this omp has no setting task.maxConcurrency");
 	setAllowance(s, s.queue.wanted);
 }
 

@@ -189,6 +189,11 @@ export interface SlashItems {
 	items: SlashItem[];
 }
 
+/** The host's own spawn queue cannot be kept at the allowance: it has no such setting, or setting it failed. */
+export interface QueueUnsized {
+	reason: string;
+}
+
 export interface MessageAck {
 	ids: string[];
 }
@@ -230,6 +235,7 @@ export interface Requests {
 	"tool.call": { params: ToolCall; result: ToolResult };
 	"slash.run": { params: SlashRun; result: SlashText };
 	"slash.complete": { params: SlashComplete; result: SlashItems };
+	"spawnQueue.unsized": { params: QueueUnsized; result: null };
 	"message.ack": { params: MessageAck; result: null };
 	"session.close": { params: SessionClose; result: null };
 }

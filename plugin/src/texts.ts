@@ -10,10 +10,6 @@ export const NO_ANSWER = "omp-coord: the bridge is missing at the moment; nothin
 
 export const COMMAND = "The shared board of this project (omp-coord)";
 
-export function unsized(error: unknown): string {
-	return `omp-coord: omp's spawn queue could not be sized, spawns over the cap are refused: ${String(error)}`;
-}
-
 export function forEnded(agent: string, text: string): string {
 	return `(For the agent ${agent}, which can't be reached any more.)\n${text}`;
 }

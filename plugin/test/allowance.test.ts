@@ -85,7 +85,15 @@ test("a change of the user's own number counts from the next session", async () 
 	expect(given(8)).toEqual([3, "clear", 5]);
 });
 
-test("a failure is reported once and changes no answer", async () => {
+test("an omp without such a setting says so, once", async () => {
+	world.s.setting = null;
+	await world.open();
+	expect((await world.bridge.hears("spawnQueue.unsized")).reason).toContain("task.maxConcurrency");
+	expect(given(2, 3)).toEqual([]);
+	expect(world.bridge.heard("spawnQueue.unsized")).toHaveLength(1);
+});
+
+test("a failure is told to the bridge once and changes no answer", async () => {
 	setting.override = () => {
 		throw new Error("no such value");
 	};
@@ -93,9 +101,8 @@ test("a failure is reported once and changes no answer", async () => {
 	world.bridge.answers({ "spawn.request": { result: { allowed: true, coordinated: true, allowance: 2 } } });
 	expect(await world.main.spawn()).toBeUndefined();
 	expect(await world.main.spawn()).toBeUndefined();
-	const warnings = world.main.notices.filter(([level]) => level === "warning");
-	expect(warnings).toHaveLength(1);
-	expect(warnings[0]?.[1]).toContain("no such value");
+	expect((await world.bridge.hears("spawnQueue.unsized")).reason).toContain("no such value");
+	expect(world.bridge.heard("spawnQueue.unsized")).toHaveLength(1);
 });
 
 test("a bridge that is away keeps it; one that does not come back gives omp's queue back", async () => {

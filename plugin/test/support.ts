@@ -211,7 +211,7 @@ export function sub(id: string, more: Partial<Identity> = {}): Session {
 export function freshState(): Shared {
 	const s = shared();
 	Object.assign(s, { main: null, connection: null, apart: null, opened: null, tools: [], commands: [], env: [] });
-	Object.assign(s, { setting: null, registry: null, lifecycle: null, outage: false, asking: 0, infos: [], footer: "" });
+	Object.assign(s, { setting: new FakeSetting(), registry: null, lifecycle: null, outage: false, asking: 0, infos: [], footer: "" });
 	Object.assign(s.queue, { wanted: null, limit: null, before: null, ceiling: undefined, reported: false });
 	for (const each of [s.live, s.running, s.delivered, s.told]) each.clear();
 	return s;

@@ -73,3 +73,22 @@ def test_a_session_that_is_not_alone_does_not_drive(host: Hosts) -> None:
     other.end_input()
     until(lambda: it.told("allowance")[-1]["value"] == 2, "it is driven again")
     assert it.told("allowance")[0]["value"] is None
+
+
+def test_a_host_that_cannot_have_spawns_wait(host: Hosts, agents: Rules) -> None:
+    """It is told of once and shown where the others are; no number is sent any more."""
+    it = host()
+    assert it.spawn(key="W0")["allowance"] == 2
+    for _ in range(2):
+        assert it.call("spawnQueue.unsized", reason="no such setting\x07") is None
+    it.until_told("allowance", "omp's own queue cannot be sized (no such setting)")
+    assert it.spawn(key="W1")["allowance"] is None
+    assert it.started("W1") == {"allowance": None}
+    assert "cannot be sized (no such setting)" in it.call("slash.run", args="")["text"]
+    assert len([text for text in it.texts("warning") if "no such setting" in text]) == 1
+    off = host(opened=False)
+    agents(queueSpawns=False)
+    off.open()
+    off.call("spawnQueue.unsized", reason="no such setting")
+    assert off.call("slash.complete", prefix="")["items"]
+    assert off.texts("warning") == []
