@@ -120,8 +120,8 @@ def npm(folder: str, *words: str) -> str:
     except subprocess.TimeoutExpired:
         raise NoHost(f"npm {words[0]} took over 10 minutes") from None
     if ended.returncode:
-        last = (ended.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise NoHost(f"npm {words[0]} failed: {last}")
+        said = [line.removeprefix("npm error ") for line in ended.stderr.strip().splitlines()]
+        raise NoHost(f"npm {words[0]} failed: {'; '.join(said[:2]) or 'it gives no reason'}")
     return ended.stdout
 
 

@@ -105,7 +105,10 @@ def _due(messages: list[dict[str, Any]]) -> tuple[list[Step], int]:
     if not prompts:
         return [], 0
     start, words = prompts[-1]
-    script: dict[str, Any] = json.JSONDecoder().raw_decode(words.partition(MARKER)[2].lstrip())[0]
+    try:
+        script: dict[str, Any] = json.JSONDecoder().raw_decode(words.partition(MARKER)[2].lstrip())[0]
+    except ValueError:
+        return [], 0  # a prompt that omp shortened, to have something said about it
     due: list[Step] = script["steps"]
     since = start
     for trigger, lists in script["when"].items():
@@ -121,8 +124,12 @@ HELD = "is held for this session"
 """What a session is told when a slot is kept for it."""
 
 
-def marked(name: str, gate: str | None = None, type: str = "task") -> Step:
-    """A subagent that writes `+ name` and `- name` into the file `marks` of the project, the second one once the gate is
-    open."""
+def marks(name: str, gate: str | None = None) -> tuple[Step, ...]:
+    """Steps that write `+ name` and `- name` into the file `marks` of the project, the second once the gate is open."""
     last = bash(f"echo '- {name}' >>marks")
-    return agent(name, bash(f"echo '+ {name}' >>marks"), at(gate, last) if gate else last, report(), type=type)
+    return bash(f"echo '+ {name}' >>marks"), at(gate, last) if gate else last, report()
+
+
+def marked(name: str, gate: str | None = None, type: str = "task") -> Step:
+    """A subagent that does no more than these."""
+    return agent(name, *marks(name, gate), type=type)
