@@ -2,14 +2,11 @@
 // takes long, and other calls of the same message wait for it: so nothing here throws, and a bridge that is slow, gone or
 // older than the rules lets the command run.
 
-import { Refused } from "./client.ts";
 import type { Context, ToolCallAnswer, ToolCallEvent } from "./omp.ts";
 import type { CommandResult } from "./protocol.ts";
 import { shared } from "./state.ts";
 
-const METHOD = "command.check";
 const PATIENCE_MS = 1_000;
-const UNKNOWN_METHOD = -32601;
 
 export async function commandCheck(event: ToolCallEvent, ctx: Context): Promise<ToolCallAnswer | undefined> {
 	try {
@@ -24,16 +21,11 @@ async function checked(event: ToolCallEvent, command: string, ctx: Context): Pro
 	const connection = shared().connection;
 	if (connection === null) return undefined;
 	if (connection.state === "opening") await connection.settled(PATIENCE_MS);
-	if (connection.state !== "open" || connection.unknown.has(METHOD)) return undefined;
+	if (connection.state !== "open") return undefined;
 	const { id: agent, kind } = ctx.agent;
 	const cwd = typeof event.input["cwd"] === "string" ? event.input["cwd"] : ctx.cwd;
-	try {
-		const asked = { agent, kind, tool: event.toolName, command, cwd };
-		return answer(await connection.request(METHOD, asked, PATIENCE_MS), event, command);
-	} catch (error) {
-		if (error instanceof Refused && error.code === UNKNOWN_METHOD) connection.unknown.add(METHOD);
-		return undefined;
-	}
+	const asked = { agent, kind, tool: event.toolName, command, cwd };
+	return answer(await connection.request("command.check", asked, PATIENCE_MS), event, command);
 }
 
 function answer(found: CommandResult, event: ToolCallEvent, command: string): ToolCallAnswer | undefined {

@@ -26,8 +26,6 @@ export type State = "opening" | "open" | "down" | "over";
 
 export class Connection {
 	state: State = "opening";
-	/** Methods that this bridge does not know. */
-	unknown = new Set<string>();
 	#client: Client | undefined;
 	#delay = FIRST_DELAY_MS;
 	#openedAt = 0;
@@ -98,7 +96,6 @@ export class Connection {
 	}
 
 	#start(again: boolean): void {
-		this.unknown.clear();
 		const client: Client = new Client(
 			this.owner.env(),
 			(method, params) => this.state !== "over" && this.owner.said(method, params),

@@ -11,6 +11,8 @@ import type { Running, Shared } from "./state.ts";
 const EVERY_MS = 10_000;
 /** An event that explains a change comes within this time. */
 const SETTLE_MS = 150;
+/** omp's registry has a `/tan` clone under this name; its own instance, which may come later, says `sub`. */
+const NAMES: Record<string, string> = { tan: "sub" };
 /** An agent has ended that is absent from two lists in a row. */
 const CONFIRM_MS = 600;
 
@@ -89,7 +91,7 @@ function hold(s: Shared, refs: Ref[]): void {
 
 function unheard(s: Shared, ref: Ref): Running {
 	const pi = s.live.get(ref.id)?.pi ?? null;
-	const type = s.live.get(ref.id)?.ctx.agent.name ?? ref.displayName;
+	const type = s.live.get(ref.id)?.ctx.agent.name ?? NAMES[ref.displayName] ?? ref.displayName;
 	const session = s.main?.sessionId ?? "";
 	return { id: ref.id, type, parent: parentOf(ref.parentId), since: Date.now(), session, pi, missed: 0 };
 }

@@ -120,8 +120,12 @@ test("an agent that the registry runs and no event told of is listed; advisors a
 	registry.now("Main", true, { kind: "main" });
 	registry.now("Advisor", true, { kind: "advisor" });
 	registry.now("W7", true);
+	registry.now("Tan-1", true, { displayName: "tan" });
 	const { agents } = await world.bridge.hears("agents.sync");
-	expect(agents.map(({ id, type }: { id: string; type: string }) => [id, type])).toEqual([["W7", "task"]]);
+	expect(agents.map(({ id, type }: { id: string; type: string }) => [id, type])).toEqual([
+		["W7", "task"],
+		["Tan-1", "sub"],
+	]);
 });
 
 test("one surprise does not hide the next", async () => {

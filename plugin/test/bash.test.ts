@@ -60,15 +60,9 @@ test("other tools, and calls without a command, are none of it", async () => {
 	expect(world.bridge.heard("command.check")).toEqual([]);
 });
 
-test("a bridge that does not know the method lets commands run, and is asked once", async () => {
-	await world.open({ "command.check": { error: { code: -32601, message: "unknown method" } } });
-	expect(await bash({ command: "make" })).toBeUndefined();
-	expect(await bash({ command: "make" })).toBeUndefined();
-	expect(world.bridge.heard("command.check")).toHaveLength(1);
-});
-
 for (const [what, answer] of [
 	["is silent", { silent: true }],
+	["does not know the method", { error: { code: -32601, message: "unknown method" } }],
 	["has a fault", { error: { code: -32603, message: "a fault" } }],
 	["dies", { die: true }],
 	["answers with something else", { result: null }],
