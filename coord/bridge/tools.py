@@ -52,14 +52,17 @@ def help_text() -> str:
 
 
 def complete(prefix: str, session: Session | None) -> list[dict[str, str]]:
-    """What may follow `/coord `."""
+    """What may follow `/coord `. A word that stands there whole has nothing to complete: with a list open, omp would take
+    the Enter that is to run it for a choice from the list."""
     word, blank, rest = prefix.lstrip().partition(" ")
     if blank and word == "leave" and session is not None:
-        pools = [name for name in session.contact.settings.agents.pools if name.startswith(rest.strip())]
+        typed = rest.strip()
+        pools = [name for name in session.contact.settings.agents.pools if name.startswith(typed) and name != typed]
         return [{"value": f"leave {name}", "label": name, "description": "this pool's line"} for name in pools]
     if blank:
         return []
-    found = [command for command in COMMANDS if command["name"].startswith(word.lower())]
+    typed = word.lower()
+    found = [each for each in COMMANDS if each["name"].startswith(typed) and each["name"] != typed]
     return [{"value": each["name"], "label": each["name"], "description": each["description"]} for each in found]
 
 

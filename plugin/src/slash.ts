@@ -34,6 +34,7 @@ async function complete(prefix: string): Promise<Completion[] | null> {
 			return (await connection.request("slash.complete", { prefix }, COMPLETE_MS)).items;
 		} catch {} // it has just gone
 	}
-	const found = commands.filter(command => command.name.startsWith(prefix.trimStart()));
+	const typed = prefix.trimStart();
+	const found = commands.filter(({ name }) => name.startsWith(typed) && name !== typed);
 	return found.map(({ name, description }) => ({ value: name, label: name, description }));
 }

@@ -27,8 +27,9 @@ export function footer(s: Shared, text: string): void {
 }
 
 /** The answer to a command that the user typed, with what was about to be shown: it would overwrite that. Without a UI
- * it goes to stdout. */
-export function print(s: Shared, ctx: Context, text: string): void {
+ * it goes to stdout. Both show plain text, so the fences of Markdown's code blocks are left out. */
+export function print(s: Shared, ctx: Context, markdown: string): void {
+	const text = markdown.replace(/^```.*\n?/gm, "").trimEnd();
 	if (ctx.hasUI) ctx.ui.notify([...s.infos.splice(0), text].join("\n\n"), "info");
 	else process.stdout.write(`${text}\n`);
 }

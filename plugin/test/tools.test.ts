@@ -48,11 +48,11 @@ test("while the bridge is away a tool says so, and /coord too", async () => {
 });
 
 test("/coord prints one notice, of several lines", async () => {
-	await world.open({ "slash.run": { result: { text: "one\ntwo" } } });
+	await world.open({ "slash.run": { result: { text: "one\n\n```\ntwo\n```" } } });
 	await until(() => world.main.notices.length === 1, "the join");
 	await world.main.command.handler("agents", world.main.ctx);
 	expect(world.bridge.heard("slash.run")).toEqual([{ args: "agents" }]);
-	expect(world.main.notices.slice(1)).toEqual([["info", "one\ntwo"]]);
+	expect(world.main.notices.slice(1)).toEqual([["info", "one\n\ntwo"]]);
 });
 
 test("completions are the bridge's; while there is none, its words are", async () => {
@@ -62,4 +62,5 @@ test("completions are the bridge's; while there is none, its words are", async (
 	await world.main.emit("session_shutdown");
 	const words = await world.main.command.getArgumentCompletions("pa");
 	expect(words).toEqual([{ value: "pause", label: "pause", description: "pause all" }]);
+	expect(await world.main.command.getArgumentCompletions("pause")).toEqual([]);
 });

@@ -162,6 +162,8 @@ def test_the_board_for_agents_and_people(host: Hosts) -> None:
     assert it.code("tool.call", agent="W0", name="coord_nix") == -32602
     items = it.call("slash.complete", prefix="leave w")["items"]
     assert items == [{"value": "leave work", "label": "work", "description": "this pool's line"}]
+    assert [it.call("slash.complete", prefix=whole)["items"] for whole in ("agents", "leave work")] == [[], []]
+    assert [each["value"] for each in it.call("slash.complete", prefix="re")["items"]] == ["resume"]
 
 
 def test_nothing_but_protocol_on_stdout(host: Hosts) -> None:
