@@ -86,6 +86,7 @@ def refusal_notice(told: Refusal, agent: str, paused: dict[str, Any] | None) -> 
         "nestedFull": "it has as many subagents as one agent may have",
         "paused": f"paused{pause_words(paused)}",
         "settling": "the board is new and settles",
+        "full": f"pool {told.pool} is full, {told.full}",
         "held": f"pool {told.pool}: what is free is held for others, {told.full}",
     }
     reason = reasons.get(told.cause, f"pool {told.pool} is full ({told.cause}), {told.full}")
