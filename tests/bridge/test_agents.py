@@ -41,7 +41,7 @@ def test_a_refusal_tells_a_model_what_to_do(host: Hosts) -> None:
     assert first.spawn()["place"] == 2
     assert second.spawn()["place"] == 1
     until(lambda: len(second.texts("warning")) == 2, "a warning for each refusal")
-    warned = "refused: task for Main: pool work is full (full), 2/2 used (by session: A 1, B 1); place 1 in line"
+    warned = "refused: task for Main: pool work is full, 2/2 used (by session: A 1, B 1); place 1 in line"
     assert second.texts("warning") == [warned] * 2
 
 
