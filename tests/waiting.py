@@ -9,11 +9,12 @@ from typing import TypeVar
 Found = TypeVar("Found")
 
 
-def until(condition: Callable[[], Found], what: str, timeout: float = 10) -> Found:
-    """The first true answer of `condition`; fails naming `what` when none comes within `timeout` seconds."""
+def until(condition: Callable[[], Found], what: str, timeout: float = 10, every: float = 0.005) -> Found:
+    """The first true answer of `condition`; fails naming `what` when none comes within `timeout` seconds.
+    `every`: the seconds between two looks, for those that cost much."""
     deadline = time.monotonic() + timeout
     while not (found := condition()):
         if time.monotonic() > deadline:
             raise AssertionError(f"{what}: not so within {timeout} s")
-        time.sleep(0.005)
+        time.sleep(every)
     return found

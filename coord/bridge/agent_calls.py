@@ -101,8 +101,13 @@ class AgentCalls:
         return {"allowance": self._allowance()}
 
     def sync(self, params: dict[str, Any]) -> dict[str, Any]:
+        unheard = [agent for agent in params["agents"] if agent["id"] not in self._mirror]
         listed = self._mirror.listed(params["agents"])
         if self._bridge.session is not None:
+            for agent in unheard:  # as if its start had been told, so that it is warned of as well
+                warning = self._say_started(self._bridge.session, self._mirror.started(agent))
+                if warning:
+                    self._bridge.told.notify("warning", warning)
             self._bridge.session.sync(listed)
         return {"allowance": self._allowance()}
 

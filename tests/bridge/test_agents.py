@@ -246,6 +246,22 @@ def test_lists_repair_what_events_missed(host: Hosts, place: Place) -> None:
     assert slots(place) == {"W1": "running", "X": "running"}
 
 
+def test_an_agent_that_only_a_list_tells_of(host: Hosts, place: Place) -> None:
+    """It is as if its start had been told: an approved one takes its slot, another one is warned of, once, when it takes the
+    pool over its cap."""
+    it = host()
+    assert it.spawn(key="W0")["allowed"]
+    it.call("agents.sync", agents=[running("W0"), running("X")])
+    assert slots(place) == {"W0": "running", "X": "running"}
+    assert [event["revived"] for event in place.events("run_started")] == ["", "1"]
+    assert it.texts("warning") == []
+    for _ in range(2):
+        it.call("agents.sync", agents=[running("W0"), running("X"), running("Y", "sub")])
+    it.started("Y", "sub")
+    until(lambda: it.texts("warning"), "it is warned of")
+    assert it.texts("warning") == ["sub Y started without asking: the pool work is over its cap by 1"]
+
+
 def test_a_lost_end_is_seen_at_the_next_beats(host: Hosts, place: Place) -> None:
     """The board has an agent running that has ended: the beat's hash differs, and two lists take it off."""
     it = host()

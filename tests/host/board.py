@@ -13,6 +13,8 @@ from tests.cli.place import Place
 from tests.waiting import until
 
 Event = dict[str, str]
+LOOK_S = 0.03
+"""The seconds between two looks at the board: omp needs the machine more than its test does."""
 SOON_S = 2.0
 """Within so long the counts are right after whatever happened."""
 SYNC_S = 10.0
@@ -68,7 +70,7 @@ class BoardView:
                 return None  # the test has killed the server, or it loads its data
 
         try:
-            until(found, what, timeout)
+            until(found, what, timeout, LOOK_S)
         except AssertionError as error:
             there = f"slots {self.slots()}, line {self.line()}, events {self.kinds()[-12:]}"
             raise AssertionError(f"{error}; {there}") from None

@@ -31,4 +31,5 @@ def world(omp_host: OmpHost) -> Iterator[World]:
         try:
             yield world
         finally:
+            print(world.account())  # shown when the test failed
             world.close()

@@ -76,7 +76,7 @@ class Model(ThreadingHTTPServer):
 
     def until_at(self, name: str, count: int = 1) -> None:
         """Waits until that many have come to the gate."""
-        until(lambda: len(self.at(name)) >= count, f"{count} agents come to the gate {name}", 60)
+        until(lambda: len(self.at(name)) >= count, f"{count} agents come to the gate {name}", 60, 0.02)
 
     # -- what was said
 
@@ -86,7 +86,7 @@ class Model(ThreadingHTTPServer):
         def found() -> list[Asked]:
             return [one for one in list(self.asked) if one.agent == agent and part in one.all]
 
-        return until(found, f"the model of {agent or 'Main'} is told {part!r}", timeout)[0]
+        return until(found, f"the model of {agent or 'Main'} is told {part!r}", timeout, 0.02)[0]
 
     def take(self, request: dict[str, Any]) -> Step:
         """Notes a request; returns the answer that is due, once its gate is open."""

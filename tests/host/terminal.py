@@ -45,7 +45,7 @@ class Screen:
     def shows(self, text: str, timeout: float = 60) -> str:
         """Waits until the text is drawn, behind that which was waited for before; what was drawn from there on."""
         try:
-            until(lambda: text in self.drawn[self._seen :], f"the screen shows {text!r}", timeout)
+            until(lambda: text in self.drawn[self._seen :], f"the screen shows {text!r}", timeout, 0.05)
         except AssertionError as error:
             raise AssertionError(f"{error}; it showed {self.drawn[-1500:]!r}") from None
         before, self._seen = self._seen, self.drawn.index(text, self._seen) + len(text)

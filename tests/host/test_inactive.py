@@ -30,15 +30,6 @@ def test_a_folder_without_a_configuration(world: World) -> None:
     until(lambda: world.bridges() == [], "no bridge is left", 2)
 
 
-def test_switched_off(world: World) -> None:
-    """OMP_COORD=off: no note, no server, `/coord` says so."""
-    a = world.start(OMP_COORD="off").ready()
-    a.run(say("go", spawn(marked("W0")), text("it runs")))
-    assert (a.notices(), a.footer) == ([], "")
-    assert "OMP_COORD=off" in a.slash("/coord")
-    assert pids.read(world.den.home) == {}
-
-
 def test_the_command_is_missing(world: World) -> None:
     """One notice says how to install it, and agents run."""
     a = world.start(OMP_COORD_BIN="/nowhere/omp-coord", PATH="/usr/bin:/bin").ready()

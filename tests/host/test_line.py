@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.host.script import HELD, marked, say, spawn, text, tool
+from tests.host.script import HELD, marked, say, spawn, text
 from tests.host.world import World
 
 
@@ -47,17 +47,3 @@ def test_a_hold_that_nobody_uses_goes_to_the_next(world: World) -> None:
     assert [one["label"] for one in holds if one["type"] == "hold_given"] == ["B", "A"]
     assert "+ B0" not in world.place.lines("marks")
     assert world.board.most_at_once() == 1
-
-
-def test_a_pause_is_for_everybody(world: World) -> None:
-    """An agent pauses with its tool: the other session's footer says so and its spawns are refused with the reason. When
-    the user lifts it, the place in line becomes a hold, and the agent starts."""
-    a, b = world.two()
-    a.run(say("go", tool("coord_pause", reason="the disk is full"), text("paused")))
-    world.board.until(lambda: "paused" in b.footer, "B's footer says that it is paused")
-    b.run(say("go", spawn(marked("B0")), text("I wait"), when={HELD: [[spawn(marked("B0"))]]}))
-    assert "all work of this project is paused by session A: the disk is full" in world.model.asked[-1].all
-    assert world.place.lines("marks") == []
-    assert "Resumed" in b.slash("/coord resume")
-    world.board.until(lambda: "- B0" in world.place.lines("marks"), "B's agent has run")
-    world.board.until(lambda: "paused" not in a.footer, "A's footer says so no more")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import subprocess
 
 from coord.server import pids
-from tests.host.script import marked, say, spawn, text, tool
+from tests.host.script import HELD, marked, say, spawn, text, tool
 from tests.host.world import World
 from tests.waiting import until
 
 
 def test_two_worktrees_share_one_board(world: World) -> None:
     """The first session starts the server and is A; the one in the other worktree is B and is told of A. Footer, `/coord`
-    and the tool of the agents show both the same board."""
+    and the tool of the agents show both the same board. When an agent of A pauses it, B's spawns are refused with the
+    reason, until B's user lifts it: then the place in line becomes a hold, and the agent starts."""
     other = f"{world.den.folder}/other"
     _git(world.project, "init", "--quiet", "--initial-branch=main")
     _git(world.project, "add", ".omp-coord.json")
@@ -42,6 +43,16 @@ def test_two_worktrees_share_one_board(world: World) -> None:
     assert world.project in seen
     world.model.open("go")
     until(lambda: b.footer == "coord B · work 0/2", "B's footer shows that it has ended")
+
+    a.run(say("stop", tool("coord_pause", reason="the disk is full"), text("paused")))
+    until(lambda: "paused" in b.footer, "B's footer says that it is paused")
+    b.run(say("go", spawn(marked("B0")), text("I wait"), when={HELD: [[spawn(marked("B0"))]]}))
+    assert "all work of this project is paused by session A: the disk is full" in world.model.asked[-1].all
+    assert "Resumed" in b.slash("/coord resume")
+    world.board.until(lambda: len(world.board.events("run_ended")) == 2, "B's agent has run as well")
+    with open(f"{other}/marks", encoding="utf-8") as marks:
+        assert marks.read() == "+ B0\n- B0\n"
+    until(lambda: "paused" not in a.footer, "A's footer says so no more")
     a.quit()
     world.board.until_sessions("B", within=2)
 

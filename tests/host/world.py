@@ -5,6 +5,7 @@ Nothing of it is shared with another test, and nothing of it is left: every proc
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from typing import Any
@@ -78,7 +79,7 @@ class World:
             first, second = second, first
         return first, second
 
-    def omp(self, *words: str, timeout: float = 60) -> str:
+    def omp(self, *words: str, timeout: float = 120) -> str:
         """What `omp WORDS` prints, as a command of its own; it finds bun on its PATH."""
         env = {**self.env, "PATH": f"{os.path.dirname(self.host.bun)}:{self.env['PATH']}"}
         ended = subprocess.run(
@@ -92,15 +93,20 @@ class World:
 
     def bridges(self) -> list[psutil.Process]:
         """The bridges that live."""
-        return [one for one in self.place.members() if "bridge" in one.cmdline()[2:3]]
+        found = []
+        for one in self.place.members():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if "bridge" in one.cmdline()[2:3]:
+                    found.append(one)
+        return found
 
     def bridge_of(self, label: str) -> int:
         """The process of a session's bridge, as the board knows it."""
         return int(self.board.sessions()[label]["bridge"]["pid"])
 
-    def log(self) -> str:
-        """What the bridges and the plugin wrote into their logs."""
-        texts = []
+    def account(self) -> str:
+        """What the bridges, the plugin and omp wrote into their logs, for whoever looks into a failure."""
+        texts = [omp.complaints() for omp in self.sessions]
         for folder, _, names in os.walk(self.den.env["OMP_COORD_HOME"]):
             for name in names:
                 if name.endswith(".log"):
