@@ -38,6 +38,7 @@ check: setup
 
 # The speed table, with the peers in the same run; no test.
 bench: setup
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	@$(BIN)/python -m compileall -q coord cli
 	$(BIN)/python -m bench
 
