@@ -28,14 +28,10 @@ if TYPE_CHECKING:
 
 BEAT_S = 2.0
 LOOK_S = 1.0
-FIRST_LOOK_S = 0.25
-"""Who waits for less than this looks at nobody's process: what that takes (20 ms, `json` among it) would delay its start."""
-SERVERLESS_S = 30.0
-"""Seconds that a waiter goes on without a server before it runs uncoordinated."""
-FINISH_S = 2.5
-"""Seconds that a hanging server may delay the end of a job."""
-PATIENCE_S = 3.0
-"""Seconds without an answer after which the connection counts as lost."""
+FIRST_LOOK_S = 0.25  # who waits for less looks at nobody's process: the 20 ms that it takes would delay its start
+SERVERLESS_S = 30.0  # a waiter goes on so long without a server before it runs uncoordinated
+FINISH_S = 2.5  # so long may a hanging server delay the end of a job
+PATIENCE_S = 3.0  # without an answer for so long the connection counts as lost
 
 
 class Job:
@@ -203,8 +199,8 @@ class Job:
             self.state, self.ended = "over" if self.state != "held" else "held", answer
         elif answer.verdict == "notYours":
             raise BoardFault(f"job {self.id} belongs to another process")
-        if answer.fields.get("suspects"):
-            self._vouch(self._board, answer.suspects)
+        if suspects := answer.suspects:
+            self._vouch(self._board, suspects)
 
     def _forgotten(self, answer: Answer) -> bool:
         """Whether the board lost this job, or that it runs: a server that lost its last second, a replica."""
