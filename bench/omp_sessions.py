@@ -45,8 +45,7 @@ class Sessions:
 
     def start(self, *, plugin: bool, timed: bool = False) -> Omp:
         """An omp that is still starting. `timed`: its extensions write how long they are asked for."""
-        between = [ENTRY] * plugin
-        extensions = [FIRST, *between, LAST] if timed else between
+        extensions = [FIRST] * timed + [ENTRY] * plugin + [LAST] * timed
         return Omp([*self._host.command, *words(extensions)], self.project, self._env, f"{self.folder}/stderr")
 
     def held_up(self, what: str) -> list[float]:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from bench.omp_sessions import Sessions
     from bench.place import Place
 
-MOST_ROUNDS = 10
-"""A start takes some seconds."""
+MOST_ROUNDS = 20
+"""A start takes some seconds, and varies by more than is looked for: fewer would tell nothing."""
 
 
 def measure(place: Place, rounds: int) -> Figure:

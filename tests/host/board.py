@@ -22,7 +22,7 @@ SYNC_S = 10.0
 
 
 class BoardView:
-    """The board of a place. `scope` names another one than the place's."""
+    """The board of a place."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
