@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 from bench import peers
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 LISTENING = 20
 LINE = 2 * LISTENING
 """Runners that wait at the start of a round: the first half of the hand-overs have at least 20 listening."""
+
+SETTLE_S = 1.5
+"""Until the first look of each runner at the others' processes is over, with what has to be imported for it."""
 
 _BASH = """#!/bin/bash
 begun=$EPOCHREALTIME
@@ -50,6 +54,7 @@ def _ours(place: Place, stamp: str) -> list[float]:
     holder, gate = place.held("handover")
     pids = [place.spawn(place.runner("handover", stamp, note)) for _ in range(LINE)]
     until(lambda: place.waiting("handover") == LINE, f"{LINE} runners wait")
+    time.sleep(SETTLE_S)
     os.close(gate)
     for pid in (holder, *pids):
         place.reap(pid)
