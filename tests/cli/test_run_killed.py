@@ -154,11 +154,20 @@ def test_stopped_waiter_keeps_its_place(place: Place) -> None:
     _stopped_for(place, waiting[0].pid, 3)
     os.kill(waiting[0].pid, signal.SIGCONT)
     until(lambda: [job["ticket"] for job in place.jobs("waiting")] == tickets, "all stand in line as before")
+    # A lease that lapses just now would have it passed over, until it has asked again.
+    until(lambda: all(_lease_left(place, job["id"]) > 1.0 for job in place.jobs("waiting")), "all have just beaten", 20)
     gate.open()
     for proc in waiting:
         finished(proc, 0)
     assert place.lines("order") == ["0", "1", "2"]
     assert place.events("job_lost") == []
+
+
+def _lease_left(place: Place, job: str) -> float:
+    """Seconds."""
+    seconds, micros = place.redis("TIME")
+    until_ms = float(place.redis("ZSCORE", place.board.keys["LEASES"], f"j|{job}") or 0)
+    return until_ms / 1000 - int(seconds) - int(micros) / 1_000_000
 
 
 def test_fence_never_goes_back(place: Place) -> None:

@@ -35,6 +35,7 @@ def test_another_session_in_the_middle_of_a_turn(world: World) -> None:
 
 def _switched(world: World, a: Omp, reason: str, switch: Callable[[], Any]) -> None:
     """Switches while an agent runs and its parent is in the middle of a turn."""
+    a.settled()  # a prompt in the middle of a turn that ends would go into that turn
     old = world.board.sessions()["A"]["id"]
     a.prompt(say("go", spawn(marked(reason, reason)), at(f"{reason}-main", text("it runs"))))
     world.board.until_running(reason)
