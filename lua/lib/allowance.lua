@@ -5,9 +5,9 @@
 -- @include lib/pool_of
 -- @include lib/slots_of
 local function allowance(id, session)
-  local rules = agents_policy(session)
   if board.paused then return '', 'paused' end
   if redis.call('HLEN', SESSIONS) > 1 then return '', 'others' end
+  local rules = agents_policy(session)
   local mine = 0
   for _, one in ipairs(slots_of(id)) do
     if one.slot.unqueued == 'eval' then return '', 'eval' end

@@ -2,6 +2,7 @@
 -- its own ending slots first, oldest first, as many as it needs; then it joins the line. Returns cause and place, or nil.
 -- @include lib/line_join
 -- @include lib/line_leave
+-- @include lib/line_of
 -- @include lib/line_place
 -- @include lib/pool_of
 -- @include lib/slot_end
@@ -9,16 +10,18 @@
 local function spawn_pool(pool)
   local effective, used, held = pool_of(pool)
   local own = redis.call('ZSCORE', HOLDS, pool .. '|' .. session) and 1 or 0
-  for _, one in ipairs(slots_of(session)) do
-    if effective - used - (held - own) > 0 then break end
-    if one.slot.pool == pool and one.slot.state == 'ending' then
+  local function full() return effective - used - (held - own) <= 0 end
+  for _, one in ipairs(full() and slots_of(session) or {}) do
+    if full() and one.slot.pool == pool and one.slot.state == 'ending' then
       slot_end(one.id, one.slot, 'ended')
       used = used - 1
     end
   end
-  if effective - used - (held - own) > 0 then
-    local ticket = line_leave(pool, session)
-    if ticket then event(own == 1 and 'hold_used' or 'line_left', 'session', session, 'pool', pool) end
+  if not full() then
+    if line_of(pool, session) then
+      line_leave(pool, session)
+      event(own == 1 and 'hold_used' or 'line_left', 'session', session, 'pool', pool)
+    end
     return nil
   end
   local limits = board.limits['p|' .. pool]
