@@ -154,7 +154,7 @@ class Board(Caller):
 
     def withdraw(self, job: str, instance: str) -> None:
         """Takes a job off the board whatever it is there: for one that missed an answer and does not want the slot."""
-        if self.job_cancel(job, instance=instance).verdict == "running":
+        if self.insist("job_cancel", job=job, instance=instance, by="", reason="", kill="").verdict == "running":
             fence = self.job_beat(job, instance, "waiting").fields.get("fence")
             if fence:
                 self.job_finish(job, instance, fence, "failed")

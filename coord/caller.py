@@ -116,6 +116,13 @@ class Caller:
         self._posted = None
         return self._call(script, words, "EVALSHA", script.sha)
 
+    def insist(self, name: str, **values: object) -> Answer:
+        """As `call`, with the script's whole text: for last words. A server that hangs now carries them out when it goes on,
+        also if it does not know the script; nobody is there any more then to hear that and to send it."""
+        script, words = self.words(name, values)
+        self._posted = None
+        return self._call(script, words, "EVAL", script.text)
+
     def _call(self, script: scripts.Script, words: list[object], command: str, what: str) -> Answer:
         try:
             return self.understood(self.link.call(command, what, *words))
