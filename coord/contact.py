@@ -206,7 +206,7 @@ class Contact:
         at every 0.1 s."""
         fd = self.board.link.fileno() if self.board is not None else -1
         if fd < 0:
-            time.sleep(min(seconds, 0.1))
+            time.sleep(min(seconds, 0.1))  # redis-py shows no descriptor that could be waited for
             return
         from select import POLLIN, poll
 

@@ -63,8 +63,7 @@ def _loop(
             shown = timeless
         drawn_at = time.monotonic()
         reader.wait(EVERY_S, sys.stdout.fileno())
-        # A busy board would have the terminal redrawn without end.
-        time.sleep(max(0.0, drawn_at + AT_MOST_EVERY_S - time.monotonic()))
+        time.sleep(max(0.0, drawn_at + AT_MOST_EVERY_S - time.monotonic()))  # a busy board would redraw without end
         try:
             status = reader.picture()
         except Unavailable:

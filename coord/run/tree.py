@@ -83,7 +83,7 @@ def leftovers(tree: Tree) -> list[Proc]:
     for _ in range(5):
         if not found:
             break
-        time.sleep(_SHORT_LOOK)
+        time.sleep(_SHORT_LOOK)  # those that are no children of ours give no event when they end
         _reap()
         found = tree.alive()
     return found

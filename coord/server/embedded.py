@@ -168,7 +168,7 @@ def _launch(home: Home, socket: str, env: Mapping[str, str], end: float, idle: f
         if time.monotonic() > max(end, begun + 1.0):
             why = "is still loading its data" if said == "loading" else "does not answer yet"
             raise Unavailable(f"the embedded server was started but {why}; see {log}")
-        time.sleep(0.005)  # as above
+        time.sleep(0.005)  # a server that starts gives no event; its log and socket are looked at
     private.write(home.server() + "/program", f"{program}\n{kind}\n{version}\n")
     if not first:
         return None

@@ -119,7 +119,7 @@ class Guard:
             if self.sock is None:
                 # Still starting, or its socket was removed from under it: ever more rarely then, but not
                 # never.
-                time.sleep(self.pause)
+                time.sleep(self.pause)  # a socket that comes gives no event
                 self.pause = min(self.pause * 2, self.tick)
                 continue
             self.pause = 0.01

@@ -155,7 +155,7 @@ def _end_orphans(job: str, name: str, record: dict[str, Any], reader: Reader) ->
     orphans = Orphans()
     orphans.found([{"id": job, "is": "orphaned"}])
     while (due := orphans.tick(time.monotonic())) is not None:
-        time.sleep(due)
+        time.sleep(due)  # orphans are nobody's children, so their end is looked for: TERM, then KILL when it is due
     if job in reader.read().jobs:
         _fail(f"processes of the {name} live on: they cannot be ended")
     typer.echo(f"The {name} is ended: its runner was gone, its processes now are too.")
