@@ -1,8 +1,8 @@
 """The bridge's process: its descriptors, its signals, its loop, its end.
 
-One thread reads lines and sees the end of input; this one does everything else, so requests are carried out in the order
-in which they came. After the end of input, or a signal, it has less than a second: then it is over whatever it waits for,
-and others will see that its process is gone.
+One thread does everything, so requests are carried out in the order in which they came, and none is handed over between
+threads. Another one sees that the host hangs up, whatever the first one waits for. After the end of input, or a signal, the
+process has less than a second: then it is over, and others will see that it is gone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import os
 import select
 import signal
 import threading
-from typing import TYPE_CHECKING, Any
+import time
+from typing import TYPE_CHECKING
 
 from coord.bridge.bridge import Bridge
 from coord.bridge.rpc import Lines, Output
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 END_S = 0.8
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+HANG_UP = select.POLLHUP | getattr(select, "POLLRDHUP", 0)  # Linux tells of a socket that is half closed, too
 UNWATCHED_S = 0.2
 """redis-py shows no descriptor to wait for, so its messages are looked for this often."""
 
@@ -58,12 +60,26 @@ class Ending:
     def signalled(self, *_: object) -> None:
         self.asked = True
         self._bell.ring()
-        threading.Thread(target=self.hurry, daemon=True).start()
+        self.hurry()
 
     def hurry(self) -> None:
         """Ends the process a little later, if it has not ended by itself: a server may not answer."""
-        threading.Event().wait(END_S)
-        os._exit(0)
+        threading.Thread(target=_over, daemon=True).start()
+
+    def watch(self, fd: int) -> None:
+        """Hurries when the other side of a pipe or socket is gone, also while its lines are not read."""
+        threading.Thread(target=self._watch, args=(fd,), daemon=True).start()
+
+    def _watch(self, fd: int) -> None:
+        poller = select.poll()
+        poller.register(fd, HANG_UP)
+        poller.poll()
+        self.hurry()
+
+
+def _over() -> None:
+    time.sleep(END_S)
+    os._exit(0)
 
 
 def main(show: Show, env: Mapping[str, str], program: str) -> int:
@@ -71,11 +87,11 @@ def main(show: Show, env: Mapping[str, str], program: str) -> int:
     of omp-coord, by which agents' commands are queued ("": not known)."""
     bell = Bell()
     ending = Ending(bell)
-    bridge = Bridge(Output(_own_stdout()), env, show, bell.ring, program)
+    lines = Lines(0, ending.hurry)
+    bridge = Bridge(Output(_own_stdout(), lines), env, show, bell.ring, program)
     for number in SIGNALS:
         signal.signal(number, ending.signalled)
-    lines = Lines(0, bell.ring, ending.hurry)
-    lines.start()
+    ending.watch(lines.fd)
     try:
         while not ending.asked and not bridge.out.broken and _step(bridge, lines, bell):
             pass
@@ -86,19 +102,19 @@ def main(show: Show, env: Mapping[str, str], program: str) -> int:
 
 def _step(bridge: Bridge, lines: Lines, bell: Bell) -> bool:
     """One line, or one wait for the next thing to do; false: it was the last."""
-    ended = lines.ended
     if lines.inbox:
         bridge.take(lines.inbox.popleft())
-    elif ended:
+    elif lines.ended:
         return False
     due = bridge.tick()
     if not lines.inbox and not lines.ended:
-        _wait(bridge, bell, due)
+        _wait(bridge, lines, bell, due)
     return True
 
 
-def _wait(bridge: Bridge, bell: Bell, seconds: float) -> None:
+def _wait(bridge: Bridge, lines: Lines, bell: Bell, seconds: float) -> None:
     poller = select.poll()
+    poller.register(lines.fd, select.POLLIN)
     poller.register(bell.fd, select.POLLIN)
     board = bridge.session.contact.board if bridge.session is not None else None
     fd = board.link.fileno() if board is not None else -1
@@ -106,8 +122,10 @@ def _wait(bridge: Bridge, bell: Bell, seconds: float) -> None:
         poller.register(fd, select.POLLIN)
     elif board is not None:
         seconds = min(seconds, UNWATCHED_S)
-    ready: list[Any] = poller.poll(max(0.0, seconds) * 1000 + 0.5)
-    if any(found == bell.fd for found, _ in ready):
+    ready: dict[int, int] = dict(poller.poll(max(0.0, seconds) * 1000 + 0.5))
+    if lines.fd in ready:
+        lines.fill()
+    if bell.fd in ready:
         bell.quiet()
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import json
 import os
-import threading
+import select
 from collections import deque
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST_BYTES = 1 << 20
 MALFORMED, INVALID, UNKNOWN_METHOD, BAD_PARAMS, INTERNAL, NOT_OPEN = -32700, -32600, -32601, -32602, -32603, -32001
@@ -35,7 +38,7 @@ def parse(line: bytes | None) -> Request:
     if line is None:
         raise RpcError(INVALID, f"a line may have {MOST_BYTES} bytes at most; this one was skipped")
     try:
-        found = json.loads(line.decode("utf-8"), parse_constant=_refuse)
+        found = _decode(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise RpcError(MALFORMED, f"not a JSON line: {str(error)[:200]}") from None
     if not isinstance(found, dict):
@@ -60,42 +63,40 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
 
 
+_decode = json.JSONDecoder(parse_constant=_refuse).decode
+_encode = json.JSONEncoder(separators=(",", ":")).encode  # json.loads and dumps would make these anew for each line
+
+
 class Lines:
-    """Reads lines in a thread of its own, so that the end of input is seen at once, whatever the others wait for.
+    """Lines from a descriptor. `inbox` holds them in order, None for one that was too long; `ended` is set after the last,
+    and told to `at_end`."""
 
-    `inbox` holds the lines in order, None for one that was too long; `ended` is set after the last. Each arrival is
-    told to `wake`; the end, before all, to `at_end` (called in the thread).
-    """
-
-    def __init__(self, fd: int, wake: Any, at_end: Any) -> None:
+    def __init__(self, fd: int, at_end: Callable[[], None]) -> None:
         self.inbox: deque[bytes | None] = deque()
         self.ended = False
-        self._fd, self._wake, self._at_end = fd, wake, at_end
+        self.fd = fd
+        self._at_end = at_end
         self._parts: list[bytes] = []
         self._size = 0
         self._skips = False
 
-    def start(self) -> None:
-        threading.Thread(target=self._read, name="omp-coord-lines", daemon=True).start()
-
-    def _read(self) -> None:
-        while data := self._next():
-            *lines, rest = data.split(b"\n")
-            for part in lines:
-                self._add(part)
-                self._finish()
-            self._add(rest)
-            if lines:
-                self._wake()
-        if self._size or self._skips:
-            self._finish()  # a last line without its end
-        self.ended = True
-        self._wake()
-        self._at_end()
+    def fill(self) -> None:
+        """Reads what is there, or waits for it."""
+        data = self._next()
+        *lines, rest = data.split(b"\n")
+        for part in lines:
+            self._add(part)
+            self._finish()
+        self._add(rest)
+        if not data:
+            self.ended = True
+            if self._size or self._skips:
+                self._finish()  # a last line without its end
+            self._at_end()
 
     def _next(self) -> bytes:
         try:
-            return os.read(self._fd, 65536)
+            return os.read(self.fd, 65536)
         except OSError:
             return b""
 
@@ -104,7 +105,6 @@ class Lines:
             self._skips = True
             self._parts.clear()
             self.inbox.append(None)  # answered at once: its end may never come
-            self._wake()
         if not self._skips:
             self._parts.append(part)
             self._size += len(part)
@@ -116,10 +116,13 @@ class Lines:
 
 
 class Output:
-    """Where answers and notifications go. A host that has gone is noticed at the end of its input, so it is no error."""
+    """Where answers and notifications go. A host that has gone is noticed at the end of its input, so it is no error.
 
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
+    While the host does not read, what it writes is still taken in (`lines`): it may write all it has before it reads.
+    """
+
+    def __init__(self, fd: int, lines: Lines) -> None:
+        self._fd, self._lines = fd, lines
         self.broken = False
 
     def answer(self, id: Any, result: Any) -> None:
@@ -132,9 +135,22 @@ class Output:
         self._write({"jsonrpc": "2.0", "method": method, "params": params})
 
     def _write(self, message: dict[str, Any]) -> None:
-        data = memoryview(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        data = memoryview(_encode(message).encode() + b"\n")
         try:
             while data and not self.broken:
-                data = data[os.write(self._fd, data) :]
+                self._until_writable()
+                data = data[os.write(self._fd, data[: select.PIPE_BUF]) :]  # so much goes without waiting
         except OSError:
             self.broken = True
+
+    def _until_writable(self) -> None:
+        lines = self._lines
+        while True:
+            poller = select.poll()
+            poller.register(self._fd, select.POLLOUT)
+            if not lines.ended:
+                poller.register(lines.fd, select.POLLIN)
+            ready: dict[int, int] = dict(poller.poll())
+            if self._fd in ready:
+                return
+            lines.fill()

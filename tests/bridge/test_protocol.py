@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.bridge.host import GONE_S, MAIN, Host
+from tests.cli.place import Place
 from tests.waiting import until
 
 Hosts = Callable[..., Host]
@@ -133,6 +136,21 @@ def test_requests_of_one_write_are_applied_in_their_order(host: Hosts) -> None:
     assert [one["id"] for one in it.seen if "method" not in one][1:] == ids
     kinds = [event["agentId"] for event in it.place.events("run_started")]
     assert kinds == [f"W{n}" for n in range(20)]
+
+
+def test_a_host_may_write_all_it_has_before_it_reads(place: Place) -> None:
+    """Far more than the pipes hold, both ways: neither side waits for the other for ever, and every line is answered."""
+    count = 5000
+    bridge = place.start(place.den.command, "bridge", stdin=subprocess.PIPE)
+    assert bridge.stdin is not None
+    assert bridge.stdout is not None
+    lines = [f'{{"id": {n}, "method": "session.close", "params": {{"reason": "exit"}}}}\n' for n in range(count)]
+    writing = threading.Thread(target=lambda: bridge.stdin.write("".join(lines)) and bridge.stdin.flush(), daemon=True)
+    writing.start()
+    until(lambda: not writing.is_alive(), "all is written")
+    assert [json.loads(bridge.stdout.readline())["id"] for _ in range(count)] == list(range(count))
+    bridge.stdin.close()
+    assert bridge.wait(10) == 0
 
 
 def test_a_slow_answer_delays_no_spawn(host: Hosts) -> None:
