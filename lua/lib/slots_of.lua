@@ -1,11 +1,12 @@
 -- The slots of a session as {id, record}, oldest first.
--- @include lib/slot_get
--- @include lib/split
 local function slots_of(session)
-  local found = {}
-  for _, member in ipairs(redis.call('ZRANGEBYLEX', SEATS, '[s|' .. session .. '|', '(s|' .. session .. '|\255')) do
-    local id = split(member)[3]
-    found[#found + 1] = { id = id, slot = slot_get(id) }
+  local prefix, ids, found = 's|' .. session .. '|', {}, {}
+  for i, member in ipairs(redis.call('ZRANGEBYLEX', SEATS, '[' .. prefix, '(' .. prefix .. '\255')) do
+    ids[i] = string.sub(member, #prefix + 1)
+  end
+  for from = 1, #ids, 1000 do
+    local some = redis.call('HMGET', SLOTS, unpack(ids, from, math.min(from + 999, #ids)))
+    for i, json in ipairs(some) do found[from + i - 1] = { id = ids[from + i - 1], slot = cjson.decode(json) } end
   end
   table.sort(found, function(a, b)
     if a.slot.since ~= b.slot.since then return a.slot.since < b.slot.since end

@@ -17,8 +17,9 @@ local function spawn(session_record)
   local rules = agents_policy(session_record)
   local allowed_types = rules.nested and rules.nested.types or {}
   local nested, given = parent_kind == 'sub', slot_get(slot)
-  local pool, cause, place
+  local pool, cause, place, effective, used, held
   if given then pool = given.pool elseif not nested then pool = pool_for(rules, type) end
+  if pool then effective, used, held = pool_of(pool) end
   if given then
     -- It counts already, and must not be refused for the place that it takes itself.
   elseif nested and not matches(type, allowed_types) then
@@ -29,13 +30,12 @@ local function spawn(session_record)
   elseif nested then
     cause = spawn_nested(rules)
   elseif pool then
-    cause, place = spawn_pool(pool)
+    cause, place, used = spawn_pool(pool, effective, used, held)
   end
-  local effective, used = pool_of(pool or '')
   local reply = { cause and 'refused' or 'approved' }
   local function say(...) for _, value in ipairs({ ... }) do reply[#reply + 1] = value end end
   if cause then say('cause', cause) end
-  say('pool', pool or '', 'used', string.format('%d', used), 'cap', effective and string.format('%d', effective) or '')
+  say('pool', pool or '', 'used', string.format('%d', used or 0), 'cap', effective and string.format('%d', effective) or '')
   if cause then
     event('spawn_refused', 'session', session, 'label', session_record.label, 'agent', parent, 'agentType', type,
       'pool', pool or '', 'parent', parent, 'cause', cause)
