@@ -95,7 +95,7 @@ class Bridge:
         if self.opening is None and request.method != "session.open":
             raise RpcError(NOT_OPEN, "session.open comes first")
         try:
-            params = shape(REQUESTS[request.method][0])({} if request.params is None else request.params, "")
+            params = shape(REQUESTS[request.method][0])({} if request.params is None else request.params)
         except Misfit as misfit:
             raise RpcError(BAD_PARAMS, str(misfit)) from None
         if request.method in self._answering:

@@ -7,12 +7,26 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-Check = Callable[[Any, str], Any]
-"""Takes a value and where it stands; returns it as it may be used, or raises `Misfit`."""
+Check = Callable[[Any], Any]
+"""Takes a value; returns it as it may be used, or raises `Misfit`."""
 
 
 class Misfit(Exception):
-    """A parameter is not what it must be; the text names it."""
+    """A parameter is not what it must be; the text names it. Where it stands is put together on the way out, so that
+    right values, which are nearly all, cost no words."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what, self.place = what, ""
+
+    def inside(self, outer: str) -> Misfit:
+        """The same, seen from the field or list that holds it."""
+        joint = "" if self.place.startswith("[") or not self.place else "."
+        self.place = f"{outer}{joint}{self.place}"
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.place or 'params'} {self.what}"
 
 
 @cache
@@ -33,66 +47,75 @@ def shape(kind: Any) -> Check:
 def _record(kind: Any) -> Check:
     fields = [(name, shape(hint), name in kind.__required_keys__) for name, hint in get_type_hints(kind).items()]
 
-    def check(value: Any, place: str) -> dict[str, Any]:
+    def check(value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise Misfit(f"{place or 'params'} must be an object")
+            raise Misfit("must be an object")
         known: dict[str, Any] = {}
         for name, inner, required in fields:
-            found, where = value.get(name), f"{place}.{name}" if place else name
+            found = value.get(name)
             if found is None and not required:
                 continue
             if found is None and name not in value:
-                raise Misfit(f"{where} is missing")
-            known[name] = inner(found, where)
+                raise Misfit("is missing").inside(name)
+            try:
+                known[name] = inner(found)
+            except Misfit as misfit:
+                raise misfit.inside(name) from None
         return known
 
     return check
 
 
 def _list(item: Check) -> Check:
-    def check(value: Any, place: str) -> list[Any]:
+    def check(value: Any) -> list[Any]:
         if not isinstance(value, list):
-            raise Misfit(f"{place} must be a list")
-        return [item(each, f"{place}[{n}]") for n, each in enumerate(value)]
+            raise Misfit("must be a list")
+        known = []
+        for each in value:
+            try:
+                known.append(item(each))
+            except Misfit as misfit:
+                raise misfit.inside(f"[{len(known)}]") from None
+        return known
 
     return check
 
 
 def _either(kinds: list[Check], nullable: bool) -> Check:
-    def check(value: Any, place: str) -> Any:
+    def check(value: Any) -> Any:
         if value is None and nullable:
             return None
         for inner in kinds[:-1]:
             try:
-                return inner(value, place)
+                return inner(value)
             except Misfit:
                 continue
-        return kinds[-1](value, place)
+        return kinds[-1](value)
 
     return check
 
 
 def _one_of(allowed: tuple[Any, ...]) -> Check:
-    def check(value: Any, place: str) -> Any:
+    def check(value: Any) -> Any:
         if value not in allowed:
-            raise Misfit(f"{place} must be one of: {', '.join(map(str, allowed))}")
+            raise Misfit(f"must be one of: {', '.join(map(str, allowed))}")
         return value
 
     return check
 
 
 def _plain(kind: type | tuple[type, ...], words: str) -> Check:
-    def check(value: Any, place: str) -> Any:
+    def check(value: Any) -> Any:
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise Misfit(f"{place} must be {words}")
+            raise Misfit(f"must be {words}")
         return value
 
     return check
 
 
-def _text(value: Any, place: str) -> str:
+def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise Misfit(f"{place} must be a text")
+        raise Misfit("must be a text")
     # Half a surrogate pair can be written in JSON, but not in UTF-8, which the server speaks.
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
@@ -102,5 +125,5 @@ _SIMPLE: dict[Any, Check] = {
     int: _plain(int, "a whole number"),
     float: _plain((int, float), "a number"),
     dict: _plain(dict, "an object"),
-    Any: lambda value, place: value,
+    Any: lambda value: value,
 }

@@ -62,6 +62,7 @@ def test_the_bridge_is_killed(world: World) -> None:
     a.prompt(say("go", spawn(marked("A0", "go")), text("it runs")))
     world.board.until_running("A0")
     before = world.board.sessions()["A"]
+    assert os.getsid(world.bridge_of("A")) == world.bridge_of("A")  # no Ctrl+C in omp's terminal reaches it
     os.kill(world.bridge_of("A"), signal.SIGKILL)
     world.board.until(lambda: world.bridge_of("A") != before["bridge"]["pid"], "there is another bridge", SOON_S)
     assert world.board.sessions()["A"]["id"] == before["id"]
