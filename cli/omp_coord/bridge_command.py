@@ -28,12 +28,13 @@ def main(words: list[str]) -> int:
 def own_path() -> str:
     """The absolute path of this command, for lines that run in any folder and with any PATH: the script that was started,
     else (`python -m omp_coord`) the one beside the interpreter, else the one on PATH; "" when there is none."""
-    import shutil
-
-    for found in (sys.argv[0], os.path.join(os.path.dirname(sys.executable), "omp-coord"), shutil.which("omp-coord")):
-        if found and os.path.basename(found) == "omp-coord" and os.path.isfile(found) and os.access(found, os.X_OK):
+    for found in (sys.argv[0], os.path.join(os.path.dirname(sys.executable), "omp-coord")):
+        if os.path.basename(found) == "omp-coord" and os.path.isfile(found) and os.access(found, os.X_OK):
             return os.path.abspath(found)
-    return ""
+    import shutil  # 5 ms
+
+    on_path = shutil.which("omp-coord")
+    return os.path.abspath(on_path) if on_path else ""
 
 
 def show(what: Sequence[str], cwd: str) -> str:

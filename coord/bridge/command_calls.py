@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coord.bridge.commands import Commands
-from coord.bridge.queued import Caller
 from coord.bridge.rpc import BAD_PARAMS, RpcError
 from coord.bridge.words import PREFIX
 from coord.names import clean
 
 if TYPE_CHECKING:
     from coord.bridge.bridge import Bridge
+    from coord.bridge.commands import Commands
+    from coord.bridge.queued import Caller
     from coord.bridge.session import Session
     from coord.config.settings import Settings
 
@@ -33,8 +33,8 @@ class CommandCalls:
             return
         self._settings, self._commands = settings, None
         self._said.clear()
-        if settings is not None:
-            self._commands = Commands(settings)
+        if settings is not None and settings.commands.rules:
+            self._commands = _compiled(settings)
 
     def check(self, params: dict[str, Any]) -> dict[str, Any]:
         """Nothing is asked of the board, so a server that is away changes nothing; a session that is inactive for another
@@ -43,8 +43,10 @@ class CommandCalls:
             raise RpcError(BAD_PARAMS, "agent must not be empty")
         self.prepare()
         session = self._session()
-        if params["tool"] != "bash" or session is None or self._commands is None:
+        if params["tool"] != "bash" or session is None:
             return {"action": "run"}
+        if self._commands is None:
+            self._commands = _compiled(session.contact.settings)
         decision = self._commands.decide(params["command"], self._caller(session), params["agent"])
         if decision.reason is not None:
             return {"action": "refuse", "reason": PREFIX + clean(decision.reason)}
@@ -63,6 +65,8 @@ class CommandCalls:
         return self._bridge.session if closed is None or closed.code == "noServer" else None
 
     def _caller(self, session: Session) -> Caller:
+        from coord.bridge.queued import Caller
+
         return Caller(self._program, session.contact.settings.path or "", session.id)
 
     def _first(self, *words: str) -> bool:
@@ -70,3 +74,9 @@ class CommandCalls:
         new = words not in self._said
         self._said.add(words)
         return new
+
+
+def _compiled(settings: Settings) -> Commands:
+    from coord.bridge.commands import Commands  # 7 ms, which a session's start need not pay
+
+    return Commands(settings)
