@@ -1,7 +1,9 @@
-"""What `omp-coord run` imports on its usual way: no more than stands here, since every module costs each job its time."""
+"""What `omp-coord run` imports on its usual way: no more than stands here, since every module costs each job its time. And
+what a bridge does without at its start, which goes on beside the host's own."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -36,6 +38,8 @@ NEVER = (
     "pydantic", "typer", "redis", "psutil", "rich", "regex",
 )  # fmt: skip
 """Not even one of these on the other ways that are to be quick."""
+
+BRIDGE_NEEDS = {"re", "json", "typing", "enum", "signal", "threading", "contextlib", "functools", "collections"}
 
 SPY = """
 import os, sys
@@ -110,4 +114,21 @@ def test_a_run_without_a_file(place: Place) -> None:
     os.unlink(place.path(".omp-coord.json"))
     place.scope = scope_of(place.folder)
     found = imported(place, "q", "--", "true") & set(NEVER)
+    assert not found, f"imported: {sorted(found)}"
+
+
+def test_a_bridge_that_opens(place: Place) -> None:
+    """What a session's start does not need is imported later, or by another process."""
+    finished(place.run("--quiet", "q", "--", "true"), 0)
+    out = place.path("modules")
+    opening = {"protocol": 1, "cwd": place.folder, "sessionId": "s", "pid": os.getpid(), "agents": []}
+    with open(place.path("requests"), "w", encoding="ascii") as file:
+        file.write(json.dumps({"id": 1, "method": "session.open", "params": opening}) + "\n")
+    script = SPY.format(path=sys.path, out=out)
+    with open(place.path("requests"), "rb") as requests:
+        program = place.start(sys.executable, "-I", "-S", "-c", script, "bridge", stdin=requests)
+    answers, _ = finished(program, 0)
+    assert json.loads(answers.splitlines()[0])["result"]["active"]
+    unneeded = set(NEVER) - BRIDGE_NEEDS | {"encodings.idna", "coord.bridge.commands", "coord.config.schema"}
+    found = set(place.lines("modules")) & unneeded
     assert not found, f"imported: {sorted(found)}"
