@@ -140,14 +140,14 @@ def test_requests_of_one_write_are_applied_in_their_order(host: Hosts) -> None:
 
 def test_a_host_may_write_all_it_has_before_it_reads(place: Place) -> None:
     """Far more than the pipes hold, both ways: neither side waits for the other for ever, and every line is answered."""
-    count = 5000
+    count = 2500
     bridge = place.start(place.den.command, "bridge", stdin=subprocess.PIPE)
     assert bridge.stdin is not None
     assert bridge.stdout is not None
     lines = [f'{{"id": {n}, "method": "session.close", "params": {{"reason": "exit"}}}}\n' for n in range(count)]
     writing = threading.Thread(target=lambda: bridge.stdin.write("".join(lines)) and bridge.stdin.flush(), daemon=True)
     writing.start()
-    until(lambda: not writing.is_alive(), "all is written")
+    until(lambda: not writing.is_alive(), "all is written", 60)
     assert [json.loads(bridge.stdout.readline())["id"] for _ in range(count)] == list(range(count))
     bridge.stdin.close()
     assert bridge.wait(10) == 0
