@@ -45,11 +45,11 @@ def test_without_a_server_spawns_are_let_through(host: Hosts, place: Place, serv
         it.until_footer("coord offline")
         until(lambda: it.told("allowance")[-1]["note"].endswith("the board is not reached"), "the reason is told")
         server.restart()
-        it.until_told("notify", "the board is back")
+        until(partial(_said_to_be_back, it, outage), f"the end of outage {outage} is told")
         line = " · line work #2" if outage == 2 else ""
         it.until_footer(f"coord A · work {2 + outage}/2{line}")
         assert len(it.texts("error")) == outage
-        assert len([text for text in it.texts("info") if "back" in text]) == outage
+        assert _said_to_be_back(it, outage)
         assert not it.spawn()["allowed"]
     assert "X2" in slots(place)
     other.until_footer("coord B · work 4/2 · line work #1")
@@ -254,6 +254,10 @@ def test_a_session_on_another_machine_lapses(host: Hosts, place: Place, agents: 
     it.until_footer("coord A · work 1/2")
     it.until_footer("coord A · work 0/2")
     assert place.events("session_left")[-1]["session"] == "far"
+
+
+def _said_to_be_back(it: Host, times: int) -> bool:
+    return len([text for text in it.texts("info") if "the board is back" in text]) == times
 
 
 def _stands(place: Place, wanted: dict[str, str]) -> bool:
