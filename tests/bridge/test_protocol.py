@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.bridge.host import GONE_S, MAIN, Host
+from tests.bridge.host import ENOUGH_S, GONE_S, MAIN, Host
 from tests.waiting import until
 
 Hosts = Callable[..., Host]
@@ -138,10 +138,10 @@ def test_requests_of_one_write_are_applied_in_their_order(host: Hosts) -> None:
 def test_a_slow_answer_delays_no_spawn(host: Hosts) -> None:
     """`/coord` is shown by another process: what was asked after it is answered before."""
     it = host()
-    slow = it.send("slash.run", args="")
-    assert it.spawn()["allowed"]
-    assert slow not in [one.get("id") for one in it.seen]
+    slow, spawn = it.send_all(("slash.run", {"args": ""}), ("spawn.request", {"parent": MAIN, "type": "task"}))
     assert it.place.scope in it.answer(slow)["result"]["text"]
+    assert it.answer(spawn)["result"]["allowed"]
+    assert [one["id"] for one in it.seen if one.get("id") in (slow, spawn)] == [spawn, slow]
 
 
 def test_the_board_for_agents_and_people(host: Hosts) -> None:
@@ -194,7 +194,7 @@ def test_a_signal_ends_it(host: Hosts, number: int) -> None:
     """It leaves with the reason `signal`, and exits 0."""
     it = host()
     os.kill(it.bridge.pid, number)
-    assert it.bridge.wait(5) == 0
+    assert it.bridge.wait(ENOUGH_S) == 0
     assert it.place.events("session_left")[-1]["reason"] == "signal"
 
 

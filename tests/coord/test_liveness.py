@@ -150,7 +150,7 @@ DEAF = (
     "os.write(1, b'up\\n')\n"
     "while signal.sigwait({signal.SIGTERM}): os.write(1, b'term\\n')\n"
 )
-"""A program that only says that it was asked to end. (Not by a handler: one that is due just before a `pause` waits with it.)"""
+"""A program that only says that it was asked to end. (By no handler: one that is due just before a `pause` waits with it.)"""
 
 
 def test_orphans_are_ended_by_term(start: Callable[..., Any]) -> None:
