@@ -31,13 +31,13 @@ class Bell:
     """Ends a wait of the main thread from another one."""
 
     def __init__(self) -> None:
-        self.fd, self._in = os.pipe()
-        for fd in (self.fd, self._in):
+        self.fd, self.mouth = os.pipe()
+        for fd in (self.fd, self.mouth):
             os.set_blocking(fd, False)
 
     def ring(self) -> None:
         try:
-            os.write(self._in, b".")
+            os.write(self.mouth, b".")
         except BlockingIOError:
             pass  # it rings already
 
@@ -70,6 +70,9 @@ def main(show: Show, env: Mapping[str, str], program: str) -> int:
     """Runs until the end of input or a signal. `show` gives the text of a reading command; `program` is the absolute path
     of omp-coord, by which agents' commands are queued ("": not known)."""
     bell = Bell()
+    # Rung by the signal itself: its handler runs between two steps of Python, and one that is due just before the wait
+    # begins, or that another thread got, would wait with it.
+    signal.set_wakeup_fd(bell.mouth, warn_on_full_buffer=False)
     ending = Ending(bell)
     bridge = Bridge(Output(_own_stdout()), env, show, bell.ring, program)
     for number in SIGNALS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -14,6 +15,8 @@ from tests.bridge.host import ENOUGH_S, GONE_S, MAIN, Host
 from tests.waiting import until
 
 Hosts = Callable[..., Host]
+GONE_LATE_S = 30.0
+"""Half of what a bridge without a session sleeps at a time."""
 
 
 @pytest.mark.parametrize(
@@ -196,6 +199,15 @@ def test_a_signal_ends_it(host: Hosts, number: int) -> None:
     os.kill(it.bridge.pid, number)
     assert it.bridge.wait(ENOUGH_S) == 0
     assert it.place.events("session_left")[-1]["reason"] == "signal"
+
+
+def test_a_signal_that_the_main_thread_does_not_get(host: Hosts) -> None:
+    """It ends an idle bridge at once, though its handler could not run before the wait is over."""
+    it = host(opened=False)
+    assert it.code("nix") == -32601  # it waits now, for a minute
+    (other,) = {int(task) for task in os.listdir(f"/proc/{it.bridge.pid}/task")} - {it.bridge.pid}
+    assert ctypes.CDLL(None).tgkill(it.bridge.pid, other, signal.SIGTERM) == 0
+    assert it.bridge.wait(GONE_LATE_S) == 0
 
 
 def test_it_does_not_outlive_its_host_when_the_server_hangs(host: Hosts) -> None:
