@@ -70,7 +70,7 @@ def test_a_hold_is_told_once_and_used_by_a_spawn(host: Hosts, place: Place) -> N
     delivered = other.until_told("deliver")
     assert (delivered["to"], delivered["from"], delivered["startTurn"]) == ("main", "omp-coord", True)
     until_ms = int(place.redis("ZRANGE", place.board.keys["DEADLINES"], 0, -1, "WITHSCORES")[0][1])
-    # The bridge reckons the board's clock from when an answer reaches it, so near the end of a minute it may say the next one.
+    # The bridge reckons the board's clock from when an answer reaches it: at the end of a minute it may say the next one.
     clocks = [time.strftime("%H:%M", time.localtime(until_ms / 1000 + late)) for late in (0, 30)]
     (held,) = other.texts("info")
     assert held in [f"a slot of the pool work is held for this session until {clock}" for clock in clocks]
