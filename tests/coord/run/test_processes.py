@@ -25,7 +25,7 @@ def test_a_recycled_pid_is_not_hit(stage: Stage) -> None:
     assert processes.send(before, signal.SIGKILL) == processes.GONE
     assert proc.poll() is None
     assert processes.send(now, signal.SIGKILL) == processes.SENT
-    assert proc.wait(10) == -signal.SIGKILL
+    assert proc.wait(30) == -signal.SIGKILL
     assert processes.send(now, signal.SIGKILL) == processes.GONE
 
 
@@ -36,7 +36,7 @@ def test_without_pidfd(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     now = processes.read(proc.pid)
     assert now is not None
     assert processes.send(now, signal.SIGTERM) == processes.SENT
-    assert proc.wait(10) == -signal.SIGTERM
+    assert proc.wait(30) == -signal.SIGTERM
 
 
 def test_found_by_job(stage: Stage) -> None:
@@ -50,7 +50,7 @@ def test_found_by_job(stage: Stage) -> None:
     other = tree.find_by_job("other-" + stage.job)[0]
     ending = Ending(lambda: tree.find_by_job(stage.job), grace=60)
     until(lambda: ending.tick(time.monotonic()) is None, "the job's processes have ended")
-    assert proc.wait(10) == -signal.SIGTERM and state(other.pid) not in ("", "Z")
+    assert proc.wait(30) == -signal.SIGTERM and state(other.pid) not in ("", "Z")
     os.kill(other.pid, signal.SIGKILL)
 
 
@@ -95,4 +95,4 @@ def test_a_process_whose_first_thread_ended_lives(stage: Stage) -> None:
     now = processes.read(proc.pid)
     assert now is not None and now.alive
     assert processes.send(now, signal.SIGKILL) == processes.SENT
-    assert proc.wait(10) == -signal.SIGKILL
+    assert proc.wait(30) == -signal.SIGKILL

@@ -23,7 +23,7 @@ import os, sys
 from coord.home import Home
 from coord.server import embedded
 home = Home.find({"OMP_COORD_HOME": sys.argv[1]})
-started = embedded.start(home, os.environ, wait=20.0)
+started = embedded.start(home, os.environ, wait=60.0)
 print(started.url, started.already, started.notice, sep="|")
 """
 
@@ -151,7 +151,7 @@ def test_command_substitution_returns(home: Home, env: dict[str, str]) -> None:
         env=env,
         stdout=subprocess.PIPE,
         text=True,
-        timeout=30,
+        timeout=90,
         check=True,
     ).stdout
     assert out.startswith("got unix://")
@@ -176,7 +176,7 @@ def test_nothing_is_inherited(home: Home, env: dict[str, str]) -> None:
         pass_fds=[writer],
         stdout=subprocess.DEVNULL,
         check=True,
-        timeout=30,
+        timeout=90,
     )
     os.close(writer)
     assert os.read(reader, 1) == b"", "an end of the pipe is still open somewhere"
@@ -201,7 +201,7 @@ def test_nothing_is_inherited(home: Home, env: dict[str, str]) -> None:
 def test_nobodys_child(home: Home, env: dict[str, str]) -> None:
     """It is no child of its starter, and a descendant of a subreaper above it is known by `server_pids`."""
     starter = subprocess.Popen(script(home), env=env, stdout=subprocess.DEVNULL)
-    starter.wait(30)
+    starter.wait(90)
     found = pids.read(home)
     assert set(found) == {"server", "guard"}
     assert pids.server_pids(home) >= set(found.values())
@@ -241,7 +241,7 @@ def test_few_descriptors(home: Home, env: dict[str, str]) -> None:
         env={**env, "OMP_COORD_REDIS_SERVER": need("redis7")},
         stdout=subprocess.DEVNULL,
         check=True,
-        timeout=30,
+        timeout=90,
     )
     assert ask(home, "PING") == "PONG"
 
@@ -253,7 +253,7 @@ def test_soft_limits_are_raised(home: Home, env: dict[str, str]) -> None:
         env=env,
         stdout=subprocess.DEVNULL,
         check=True,
-        timeout=30,
+        timeout=90,
     )
     with open(f"/proc/{pids.read(home)['server']}/limits") as file:
         limits = {line[:26].strip(): line[26:].split()[0] for line in file}
