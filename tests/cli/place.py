@@ -292,6 +292,6 @@ def most_at_once(lines: Sequence[str]) -> int:
     return most
 
 
-def marked(work: str = ":", before: str = ":") -> list[str]:
+def marked(work: str = ":") -> list[str]:
     """A command that writes its marks to `marks` around `work`."""
-    return ["sh", "-c", f'{before}; echo "+ $OMP_COORD_JOB" >>marks; {work}; echo "- $OMP_COORD_JOB" >>marks']
+    return ["sh", "-c", f'echo "+ $OMP_COORD_JOB" >>marks; {work}; echo "- $OMP_COORD_JOB" >>marks']
