@@ -169,9 +169,10 @@ class Contact:
 
     def _try_later(self, took: float) -> None:
         """A server that is lost is back soon. Where none could even be chosen, a look may take seconds, which the caller
-        spends deaf: then at most a twentieth of the time goes into it."""
+        spends deaf: then about a twentieth of the time goes into it. (A minute at most: the look that a suspended machine
+        interrupted for an hour says nothing of the next one.)"""
         self._tries += 1
-        pause = max(2.0, 20 * took) if self._choice is None else min(2.0, 0.1 * 2**self._tries)
+        pause = min(60.0, max(2.0, 20 * took)) if self._choice is None else min(2.0, 0.1 * 2**self._tries)
         self._next_try = time.monotonic() + pause
 
     def _next_choice(self, now: float, within: float) -> Choice:

@@ -6,11 +6,17 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from coord.board import Board
 from tests.boards import Clock
 from tests.limited import Scope
 from tests.servers import KINDS, Server, short_folder
+
+# By default hypothesis fails an example that takes over 200 ms, or data that are slow to make: on a machine that is busy, or
+# stands still for a moment, that says nothing of what is tested.
+settings.register_profile("omp-coord", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("omp-coord")
 
 
 @pytest.fixture(scope="session", params=KINDS)

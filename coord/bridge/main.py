@@ -33,13 +33,13 @@ class Bell:
     """Ends a wait of the main thread from another one."""
 
     def __init__(self) -> None:
-        self.fd, self._in = os.pipe()
-        for fd in (self.fd, self._in):
+        self.fd, self.mouth = os.pipe()
+        for fd in (self.fd, self.mouth):
             os.set_blocking(fd, False)
 
     def ring(self) -> None:
         try:
-            os.write(self._in, b".")
+            os.write(self.mouth, b".")
         except BlockingIOError:
             pass  # it rings already
 
@@ -53,13 +53,11 @@ class Bell:
 class Ending:
     """`asked` when a signal came. From then on, or from the end of input, the process has END_S left."""
 
-    def __init__(self, bell: Bell) -> None:
+    def __init__(self) -> None:
         self.asked = False
-        self._bell = bell
 
     def signalled(self, *_: object) -> None:
         self.asked = True
-        self._bell.ring()
         self.hurry()
 
     def hurry(self) -> None:
@@ -86,7 +84,10 @@ def main(show: Show, env: Mapping[str, str], program: str) -> int:
     """Runs until the end of input or a signal. `show` gives the text of a reading command; `program` is the absolute path
     of omp-coord, by which agents' commands are queued ("": not known)."""
     bell = Bell()
-    ending = Ending(bell)
+    # Rung by the signal itself: its handler runs between two steps of Python, and one that is due just before the wait
+    # begins, or that another thread got, would wait with it.
+    signal.set_wakeup_fd(bell.mouth, warn_on_full_buffer=False)
+    ending = Ending()
     lines = Lines(0, ending.hurry)
     bridge = Bridge(Output(_own_stdout(), lines), env, show, bell.ring, program)
     for number in SIGNALS:

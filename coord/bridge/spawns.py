@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from coord.bridge.session import Session
 
 SETTLING_S = 3.2
-"""Seconds for which an answer is held back at most: a new board settles for 3."""
+"""Seconds for which an answer is held back at most, from when the board first said that it settles: it does so for 3."""
 AGAIN_S = 0.02
 
 
@@ -31,7 +32,7 @@ class Spawn:
         self.result: dict[str, Any] | None = None
         self.refusal: Refusal | None = None
         self.due = 0.0
-        self._until = time.monotonic() + SETTLING_S
+        self._until = math.inf
 
     def ask(self, session: Session) -> None:
         answer = session.ask(
@@ -43,6 +44,8 @@ class Spawn:
         elif answer.verdict == "approved":
             self._approved(session, answer)
         elif answer.fields["cause"] == "settling" and (now := time.monotonic()) < self._until:
+            # Not counted from the request: a bridge that stood still before it asked would give up just before the end.
+            self._until = min(self._until, now + SETTLING_S)
             self.due = min(self._until, now + answer.settle_ms / 1000 + AGAIN_S)
         else:
             self._refused(session, answer)

@@ -34,11 +34,11 @@ none."""
 
 def decide(scope: str, home: Home, env: Mapping[str, str], named: str | None, start: bool) -> Choice:
     """See `choose.choose`."""
-    decision = Decision(scope, home, env, start=start)
+    decision = Decision(scope, home, env, IN_ALL_S, start=start)
     if not start:
         return decision.make(named)
     try:
-        with _lock(home, scope):
+        with _lock(home, scope, IN_ALL_S):
             known = decision.known = record.read(home, scope)
             if known is not None and choose.is_current(known, named):
                 return choose.chosen(home, scope, named or known.url, known.embedded)
@@ -47,11 +47,9 @@ def decide(scope: str, home: Home, env: Mapping[str, str], named: str | None, st
         raise unavailable(error) from error
 
 
-def decide_again(
-    scope: str, home: Home, env: Mapping[str, str], named: str | None, lost: str, in_all: float = IN_ALL_S
-) -> Choice:
+def decide_again(scope: str, home: Home, env: Mapping[str, str], named: str | None, lost: str, in_all: float) -> Choice:
     """See `choose.rechoose`."""
-    decision = Decision(scope, home, env, in_all=in_all)
+    decision = Decision(scope, home, env, in_all)
     try:
         with _lock(home, scope, in_all):
             decision.known = record.read(home, scope)
@@ -70,7 +68,7 @@ def wait_for(scope: str, home: Home, lost: str, patience: float) -> None:
         time.sleep(0.05)  # neither the record nor a server that is back gives an event
 
 
-def _lock(home: Home, scope: str, wait: float = IN_ALL_S) -> Lock:
+def _lock(home: Home, scope: str, wait: float) -> Lock:
     return Lock(f"{home.scopes()}/{record.file_name(scope)}.lock", wait)
 
 
@@ -86,9 +84,7 @@ class Decision:
     """One decision for one scope; the scope's lock is held when `start`, and only then is anything
     written."""
 
-    def __init__(
-        self, scope: str, home: Home, env: Mapping[str, str], *, start: bool = True, in_all: float = IN_ALL_S
-    ) -> None:
+    def __init__(self, scope: str, home: Home, env: Mapping[str, str], in_all: float, *, start: bool = True) -> None:
         self.scope, self.home, self.env, self.start = scope, home, env, start
         self.known = record.read(home, scope)
         self.end = time.monotonic() + in_all

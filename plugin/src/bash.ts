@@ -6,7 +6,8 @@ import type { Context, ToolCallAnswer, ToolCallEvent } from "./omp.ts";
 import type { CommandResult } from "./protocol.ts";
 import { shared } from "./state.ts";
 
-const PATIENCE_MS = 1_000;
+/** Tests of anything else than this wait longer: a machine may stand still for a moment. */
+export const patience = { ms: 1_000 };
 
 export async function commandCheck(event: ToolCallEvent, ctx: Context): Promise<ToolCallAnswer | undefined> {
 	try {
@@ -20,12 +21,12 @@ export async function commandCheck(event: ToolCallEvent, ctx: Context): Promise<
 async function checked(event: ToolCallEvent, command: string, ctx: Context): Promise<ToolCallAnswer | undefined> {
 	const connection = shared().connection;
 	if (connection === null) return undefined;
-	if (connection.state === "opening") await connection.settled(PATIENCE_MS);
+	if (connection.state === "opening") await connection.settled(patience.ms);
 	if (connection.state !== "open") return undefined;
 	const { id: agent, kind } = ctx.agent;
 	const cwd = typeof event.input["cwd"] === "string" ? event.input["cwd"] : ctx.cwd;
 	const asked = { agent, kind, tool: event.toolName, command, cwd };
-	return answer(await connection.request("command.check", asked, PATIENCE_MS), event, command);
+	return answer(await connection.request("command.check", asked, patience.ms), event, command);
 }
 
 function answer(found: CommandResult, event: ToolCallEvent, command: string): ToolCallAnswer | undefined {

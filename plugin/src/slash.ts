@@ -7,7 +7,8 @@ import { COMMAND, NO_ANSWER } from "./texts.ts";
 import { noBridge } from "./tools.ts";
 import { print } from "./ui.ts";
 
-const COMPLETE_MS = 500;
+/** As for commands, tests wait longer. */
+export const patience = { ms: 500 };
 
 export function registerSlash(pi: Pi): void {
 	pi.registerCommand("coord", { description: COMMAND, getArgumentCompletions: complete, handler: run });
@@ -31,7 +32,7 @@ async function complete(prefix: string): Promise<Completion[] | null> {
 	const { connection, commands } = shared();
 	if (connection?.state === "open") {
 		try {
-			return (await connection.request("slash.complete", { prefix }, COMPLETE_MS)).items;
+			return (await connection.request("slash.complete", { prefix }, patience.ms)).items;
 		} catch {} // it has just gone
 	}
 	const typed = prefix.trimStart();

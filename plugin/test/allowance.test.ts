@@ -113,4 +113,4 @@ test("a bridge that is away keeps it; one that does not come back gives omp's qu
 	await until(() => world.s.connection?.state === "down", "the bridge is gone");
 	expect(setting.set).toBe(2);
 	await until(() => setting.set === null, "it is cleared");
-}, 15_000);
+}, 30_000);

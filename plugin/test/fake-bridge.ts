@@ -33,7 +33,7 @@ function take(line: string): void {
 	say(scripted.error ? { id, error: scripted.error } : { id, result: scripted.result ?? null });
 }
 
-note({ method: "started", params: { pid: process.pid, env: process.env["OMP_COORD_SESSION"] ?? null } });
+note({ method: "started", params: { pid: process.pid, env: process.env["OMP_COORD_SESSION"] ?? null, at: Date.now() } });
 let rest = "";
 for await (const chunk of process.stdin) {
 	const lines = (rest + chunk).split("\n");

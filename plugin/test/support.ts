@@ -1,8 +1,9 @@
 // An omp without omp: it has the parts that the plugin uses, and shows what the plugin did with them.
 
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { patience as bashPatience } from "../src/bash.ts";
 import ompCoord from "../src/index.ts";
 import type {
 	Context,
@@ -18,9 +19,11 @@ import type {
 	ToolDefinition,
 } from "../src/omp.ts";
 import type { Opened } from "../src/protocol.ts";
+import { patience as slashPatience } from "../src/slash.ts";
 import { type Shared, shared } from "../src/state.ts";
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 25_000;
+bashPatience.ms = slashPatience.ms = PATIENCE_MS; // a bridge that is slow is none that is silent, but for the test about it
 
 /** Waits for a condition. */
 export async function until<T>(condition: () => T, what: string): Promise<NonNullable<T>> {
@@ -82,7 +85,8 @@ export class FakeBridge {
 
 	answers(more: Record<string, unknown>): void {
 		Object.assign(this.#answers, more);
-		writeFileSync(this.#script, JSON.stringify(this.#answers));
+		writeFileSync(`${this.#script}.new`, JSON.stringify(this.#answers));
+		renameSync(`${this.#script}.new`, this.#script); // a bridge may read it at this moment
 	}
 
 	heard(method: string): Heard["params"][] {

@@ -9,14 +9,15 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from typing import Any
 
 from tests.cli.place import Place
-from tests.waiting import until
+from tests.waiting import Awake, until
 
 GONE_S = 2.5
 """A bridge is gone within a second; a busy machine may add to that. Whoever waited for a server would take over 3 s."""
+ENOUGH_S = 60.0
+"""Nobody's promise: so long is waited for what surely comes, before a test fails."""
 MAIN = {"id": "Main", "kind": "main"}
 Message = dict[str, Any]
 
@@ -52,7 +53,8 @@ class Host:
         """A bridge, anew."""
         self.raw: list[bytes] = []
         self.bridge = self.place.start(*self.words(), stdin=subprocess.PIPE, env=self.env)
-        threading.Thread(target=self._read, args=(self.bridge,), daemon=True).start()
+        self._reader = threading.Thread(target=self._read, args=(self.bridge,), daemon=True)
+        self._reader.start()
 
     def words(self) -> list[str]:
         """What starts a bridge."""
@@ -71,22 +73,30 @@ class Host:
         self.bridge.stdin.buffer.flush()  # type: ignore[attr-defined]
 
     def end_input(self) -> float:
-        """Closes the bridge's stdin; returns the seconds until it was gone."""
+        """Closes the bridge's stdin; returns the seconds until it was gone. All that it said is in `seen` then."""
         assert self.bridge.stdin is not None
-        began = time.monotonic()
-        self.bridge.stdin.close()
-        assert self.bridge.wait(10) == 0
-        return time.monotonic() - began
+        with Awake() as clock:
+            self.bridge.stdin.close()
+            assert self.bridge.wait(ENOUGH_S) == 0
+        self._heard_out()
+        return clock.seconds
 
     def kill_bridge(self) -> None:
+        """kill -9. All that it said is in `seen` then."""
         self.bridge.kill()
-        self.bridge.wait(10)
+        self.bridge.wait(ENOUGH_S)
+        self._heard_out()
+
+    def _heard_out(self) -> None:
+        """The process may be gone before its last words are read."""
+        self._reader.join(ENOUGH_S)
+        assert not self._reader.is_alive()
 
     def die(self) -> None:
         """kill -9 of the host and its bridge at once."""
         self.kill_bridge()
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(ENOUGH_S)
 
     def freeze(self) -> None:
         """SIGSTOP for both."""
@@ -101,14 +111,22 @@ class Host:
 
     def send(self, method: str, **params: Any) -> int:
         """Writes a request; returns its id."""
-        id = next(self.ids)
-        self.write(json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode() + b"\n")
-        return id
+        return self.send_all((method, params))[0]
+
+    def send_all(self, *requests: tuple[str, dict[str, Any]]) -> list[int]:
+        """Writes several in one go, so that the bridge has the second when it has the first; their ids."""
+        ids = [next(self.ids) for _ in requests]
+        lines = [
+            json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}) + "\n"
+            for id, (method, params) in zip(ids, requests, strict=True)
+        ]
+        self.write("".join(lines).encode())
+        return ids
 
     def answer(self, id: Any) -> Message:
         """The whole answer to a request."""
         wanted = f"an answer to {id}"
-        return until(lambda: [one for one in self.seen if one.get("id", self) == id], wanted, 20)[0]
+        return until(lambda: [one for one in self.seen if one.get("id", self) == id], wanted, ENOUGH_S)[0]
 
     def call(self, method: str, **params: Any) -> Any:
         """The result of a request."""
@@ -152,15 +170,16 @@ class Host:
     def texts(self, level: str | None = None) -> list[str]:
         return [one["text"] for one in self.told("notify") if level in (None, one["level"])]
 
-    def until_told(self, method: str, part: str = "", timeout: float = 20) -> Message:
-        """The first notification of a method in which `part` stands."""
+    def until_told(self, method: str, part: str = "", timeout: float = ENOUGH_S) -> Message:
+        """The first notification of a method in which `part` stands, of all that there were."""
 
         def found() -> list[Message]:
             return [one for one in self.told(method) if part in json.dumps(one, ensure_ascii=False)]
 
         return until(found, f"{method} with {part!r} is told", timeout)[0]
 
-    def until_footer(self, text: str, timeout: float = 20) -> None:
+    def until_footer(self, text: str, timeout: float = ENOUGH_S) -> None:
+        """Waits until this is the footer. (What was told with it, or just behind it, may not be here yet.)"""
         try:
             until(lambda: (self.told("footer") or [{"text": ""}])[-1]["text"] == text, f"the footer {text}", timeout)
         except AssertionError as error:

@@ -56,6 +56,7 @@ def test_a_refusal_is_short_and_clean_whatever_was_asked(host: Hosts, agents: Ru
         reason = it.spawn(type, parent=parent)["reason"]
         assert len(reason) < 400
         assert reason.isprintable()
+    until(lambda: len(it.texts("warning")) == 2, "a warning for each refusal")
     assert all(text.isprintable() for text in it.texts())
 
 
@@ -69,10 +70,11 @@ def test_a_hold_is_told_once_and_used_by_a_spawn(host: Hosts, place: Place) -> N
     delivered = other.until_told("deliver")
     assert (delivered["to"], delivered["from"], delivered["startTurn"]) == ("main", "omp-coord", True)
     until_ms = int(place.redis("ZRANGE", place.board.keys["DEADLINES"], 0, -1, "WITHSCORES")[0][1])
-    clock = time.strftime("%H:%M", time.localtime(until_ms / 1000))
-    held = f"a slot of the pool work is held for this session until {clock}"
+    # The bridge reckons the board's clock from when an answer reaches it: at the end of a minute it may say the next one.
+    clocks = [time.strftime("%H:%M", time.localtime(until_ms / 1000 + late)) for late in (0, 30)]
+    (held,) = other.texts("info")
+    assert held in [f"a slot of the pool work is held for this session until {clock}" for clock in clocks]
     assert held in delivered["text"]
-    assert other.texts("info") == [held]
     other.until_footer("coord B · work 1/2 · held work 5m")
     refused = it.spawn()
     assert (refused["cause"], refused["place"]) == ("held", 2)
@@ -197,22 +199,26 @@ def test_eval_agents_are_known_again(host: Hosts) -> None:
 
 def test_an_approved_agent_that_never_starts(host: Hosts, place: Place, agents: Rules) -> None:
     """Its slot is free after `agents.startTimeoutSeconds`, and the session in line is served."""
-    agents(startTimeoutSeconds=1, pools={"work": {"cap": 1}})
+    agents(startTimeoutSeconds=4, pools={"work": {"cap": 1}})  # the other one must ask before that
     it, other = host(), host()
     assert it.spawn(key="W0")["allowed"]
     assert not other.spawn()["allowed"]
-    other.until_told("deliver", timeout=6)
+    other.until_told("deliver")
     assert [event["agentId"] for event in place.events("start_timed_out")] == ["W0"]
 
 
 def test_an_ended_agent_counts_no_longer_than_it_must(host: Hosts, place: Place) -> None:
     """Its slot is free half a second later, also when nobody else is there to take the board a step further."""
     it = host()
-    it.run("W0")
-    it.ended("W0")
-    it.until_footer("coord A · work 0/2")
-    ending, ended = place.events("run_ending")[0], place.events("run_ended")[0]
-    assert 500 <= int(ended["at"]) - int(ending["at"]) < 1500
+    took = []
+    for n in range(4):
+        it.run(f"W{n}")
+        it.ended(f"W{n}")
+        until(lambda n=n: len(place.events("run_ended")) == n + 1, "its slot is free")
+        took.append(int(place.events("run_ended")[n]["at"]) - int(place.events("run_ending")[n]["at"]))
+    assert min(took) >= 500
+    # Left to the next beat it would be two seconds each time. (A machine that stands still makes some of them longer.)
+    assert min(took) < 1500
 
 
 def test_an_ending_that_flickers(host: Hosts, place: Place) -> None:
@@ -221,9 +227,10 @@ def test_an_ending_that_flickers(host: Hosts, place: Place) -> None:
     it.run("W0")
     it.run("W1")
     assert not other.spawn()["allowed"]
-    for _ in range(5):
-        it.ended("W0")
-        it.started("W0")
+    end = ("agent.ended", {"session": it.session, "id": "W0"})
+    start = ("agent.started", {"session": it.session, "id": "W0", "parent": MAIN, "type": "task"})
+    for id in it.send_all(*[end, start] * 5):  # in one go: half a second between the two is what decides
+        assert "result" in it.answer(id)
     assert slots(place) == {"W0": "running", "W1": "running"}
     assert place.events("hold_given") == []
     assert len(place.events("spawn_approved")) == 2
@@ -266,8 +273,9 @@ def test_a_lost_end_is_seen_at_the_next_beats(host: Hosts, place: Place) -> None
     """The board has an agent running that has ended: the beat's hash differs, and two lists take it off."""
     it = host()
     it.run("W0")
-    key, (slot,) = place.board.keys["SLOTS"], place.redis("HKEYS", place.board.keys["SLOTS"])
-    before = place.redis("HGET", key, slot)
     it.ended("W0")
-    place.redis("HSET", key, slot, before)  # the end never came
+    until(lambda: slots(place) == {}, "its slot is free")
+    # As if the end never came: the board has it running, the bridge knows that it does not.
+    place.board.agent_started(it.session, "s0", "W0", parent="Main", parent_kind="main", type="task")
     until(lambda: slots(place) == {}, "the agent is off the board")
+    assert len(place.events("run_ended")) == 2

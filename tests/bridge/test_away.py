@@ -45,11 +45,11 @@ def test_without_a_server_spawns_are_let_through(host: Hosts, place: Place, serv
         it.until_footer("coord offline")
         until(lambda: it.told("allowance")[-1]["note"].endswith("the board is not reached"), "the reason is told")
         server.restart()
-        it.until_told("notify", "the board is back")
+        until(partial(_said_to_be_back, it, outage), f"the end of outage {outage} is told")
         line = " · line work #2" if outage == 2 else ""
         it.until_footer(f"coord A · work {2 + outage}/2{line}")
         assert len(it.texts("error")) == outage
-        assert len([text for text in it.texts("info") if "back" in text]) == outage
+        assert _said_to_be_back(it, outage)
         assert not it.spawn()["allowed"]
     assert "X2" in slots(place)
     other.until_footer("coord B · work 4/2 · line work #1")
@@ -120,11 +120,10 @@ def test_a_new_board_holds_spawn_answers_back(host: Hosts, place: Place) -> None
     place.redis("FLUSHALL")
     ids = [it.send("spawn.request", parent=MAIN, type="task", key=f"W{n}") for n in range(3)]
     late = it.send("slash.complete", prefix="")
-    assert it.answer(late)["result"]["items"]
-    assert [one.get("id") for one in it.seen if one.get("id") in ids] == []
     answers = [it.answer(id)["result"] for id in ids]
     assert [answer["allowed"] for answer in answers] == [True, True, False]
-    assert [one.get("id") for one in it.seen if one.get("id") in ids] == ids
+    assert [one["id"] for one in it.seen if one.get("id") in (late, *ids)] == [late, *ids]
+    assert it.answer(late)["result"]["items"]
     assert it.told("deliver") == []
 
 
@@ -190,7 +189,7 @@ def test_stopped_alone_and_woken(host: Hosts, place: Place, agents: Any) -> None
     it.run("W0")
     it.freeze()
     lease = f"s|{it.session}"
-    until(lambda: _over(place, lease), "its lease is over", 20)
+    until(lambda: _over(place, lease), "its lease is over")
     it.thaw()
     assert it.spawn()["allowed"]
     assert slots(place)["W0"] == "running"
@@ -208,7 +207,7 @@ def test_stopped_while_others_live(host: Hosts, place: Place, agents: Any) -> No
     lease = f"s|{it.session}"
     for _ in range(3):
         before = place.redis("ZSCORE", place.board.keys["LEASES"], lease)
-        until(partial(_later, place, lease, before), "it is vouched for", 20)
+        until(partial(_later, place, lease, before), "it is vouched for")
     assert slots(place) == {"W0": "running", "W1": "running"}
     it.thaw()
     it.ended("W0")
@@ -223,7 +222,8 @@ def test_reaped_by_mistake_it_comes_back(host: Hosts, place: Place) -> None:
     record = sessions(place)["A"]
     place.board.vouched = [{"kind": "session", "id": it.session, "is": "gone", **record["process"]}]
     place.board.board_sweep()
-    assert sessions(place) == {}
+    # Gone in that very step. How long it stays away is its own affair: it may beat at this moment.
+    assert [event["session"] for event in place.events("session_left")] == [it.session]
     until(lambda: slots(place) == {"W0": "running"}, "it is back")
     assert sessions(place)["A"]["id"] == it.session
     assert it.spawn()["allowed"]
@@ -251,9 +251,13 @@ def test_a_session_on_another_machine_lapses(host: Hosts, place: Place, agents: 
     record = '{"cwd":"/x","process":{"pid":1,"start":"1","instance":"i"},"bridge":{"pid":1,"start":"1"},"version":"1"}'
     agents_there = '[{"id":"V0","type":"task","parent":{"id":"Main","kind":"main"},"slot":"v0"}]'
     elsewhere.session_join("far", "h", policy=policy, policy_json="{}", agents=agents_there, record=record)
-    it.until_footer("coord A · work 1/2")
+    it.until_told("footer", "coord A · work 1/2")
     it.until_footer("coord A · work 0/2")
     assert place.events("session_left")[-1]["session"] == "far"
+
+
+def _said_to_be_back(it: Host, times: int) -> bool:
+    return len([text for text in it.texts("info") if "the board is back" in text]) == times
 
 
 def _stands(place: Place, wanted: dict[str, str]) -> bool:

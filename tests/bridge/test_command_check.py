@@ -75,11 +75,11 @@ def test_tags_and_a_changed_file(ruled: Place, host: Callable[..., Host]) -> Non
     assert check(it, "ls") == {"action": "run"}
     ruled.config(commands=RULES, queues=QUEUES, tagAgentCommands=True)
     tag = "export OMP_COORD_AGENT=W0; "
-    until(lambda: check(it, "ls") == {"action": "run", "command": f"{tag}ls"}, "tags are on", 20)
+    until(lambda: check(it, "ls") == {"action": "run", "command": f"{tag}ls"}, "tags are on")
     for _ in range(2):
         assert check(it, f"export OMP_COORD_AGENT='W 9';\n{tag}make")["command"] == tag + line(it, "make")
     ruled.config(queues=QUEUES)
-    until(lambda: check(it, f"{tag}make") == {"action": "run"}, "rules and tags are off", 20)
+    until(lambda: check(it, f"{tag}make") == {"action": "run"}, "rules and tags are off")
 
 
 def test_a_slow_pattern_is_said_once(ruled: Place, host: Callable[..., Host]) -> None:

@@ -50,7 +50,7 @@ def test_sessions_die_at_random(host: Hosts, place: Place, agents: Any) -> None:
     for it in dead:
         it.die()
     for it in living:
-        it.until_told("deliver", "held", timeout=10)
+        it.until_told("deliver", "held")
         it.run(f"W{it.label}")
     assert sorted(sessions(place)) == sorted(it.label for it in living)
     assert sorted(slots(place)) == sorted(f"W{it.label}" for it in living)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -12,11 +13,13 @@ from typing import Any
 
 import pytest
 
-from tests.bridge.host import GONE_S, MAIN, Host
+from tests.bridge.host import ENOUGH_S, GONE_S, MAIN, Host
 from tests.cli.place import Place
 from tests.waiting import until
 
 Hosts = Callable[..., Host]
+GONE_LATE_S = 30.0
+"""Half of what a bridge without a session sleeps at a time."""
 
 
 @pytest.mark.parametrize(
@@ -156,10 +159,10 @@ def test_a_host_may_write_all_it_has_before_it_reads(place: Place) -> None:
 def test_a_slow_answer_delays_no_spawn(host: Hosts) -> None:
     """`/coord` is shown by another process: what was asked after it is answered before."""
     it = host()
-    slow = it.send("slash.run", args="")
-    assert it.spawn()["allowed"]
-    assert slow not in [one.get("id") for one in it.seen]
+    slow, spawn = it.send_all(("slash.run", {"args": ""}), ("spawn.request", {"parent": MAIN, "type": "task"}))
     assert it.place.scope in it.answer(slow)["result"]["text"]
+    assert it.answer(spawn)["result"]["allowed"]
+    assert [one["id"] for one in it.seen if one.get("id") in (slow, spawn)] == [spawn, slow]
 
 
 def test_the_board_for_agents_and_people(host: Hosts) -> None:
@@ -212,8 +215,17 @@ def test_a_signal_ends_it(host: Hosts, number: int) -> None:
     """It leaves with the reason `signal`, and exits 0."""
     it = host()
     os.kill(it.bridge.pid, number)
-    assert it.bridge.wait(5) == 0
+    assert it.bridge.wait(ENOUGH_S) == 0
     assert it.place.events("session_left")[-1]["reason"] == "signal"
+
+
+def test_a_signal_that_the_main_thread_does_not_get(host: Hosts) -> None:
+    """It ends an idle bridge at once, though its handler could not run before the wait is over."""
+    it = host(opened=False)
+    assert it.code("nix") == -32601  # it waits now, for a minute
+    (other,) = {int(task) for task in os.listdir(f"/proc/{it.bridge.pid}/task")} - {it.bridge.pid}
+    assert ctypes.CDLL(None).tgkill(it.bridge.pid, other, signal.SIGTERM) == 0
+    assert it.bridge.wait(GONE_LATE_S) == 0
 
 
 def test_it_does_not_outlive_its_host_when_the_server_hangs(host: Hosts) -> None:

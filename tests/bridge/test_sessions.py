@@ -118,7 +118,7 @@ def test_a_lost_bridge_costs_its_session_nothing_for_a_minute(host: Hosts, place
     it, other = host(), host()
     it.run("W0")
     it.kill_bridge()
-    until(lambda: sessions(place)["A"].get("bridgeLostAt"), "the bridge is missed", 20)
+    until(lambda: sessions(place)["A"].get("bridgeLostAt"), "the bridge is missed")
     assert slots(place) == {"W0": "running"}
     assert place.events("session_left") == []
     del other
@@ -132,7 +132,7 @@ def test_a_dead_session_makes_room_at_once_when_somebody_waits(host: Hosts, plac
     dead.run("W1")
     assert waiter.spawn()["place"] == 1
     dead.die()
-    waiter.until_told("deliver", "held", timeout=5)
+    waiter.until_told("deliver", "held", timeout=20)  # a third of the lease
     assert list(sessions(place)) == ["B"]
     left = place.events("session_left")[-1]
     assert (left["reason"], len(json.loads(left["agents"]))) == ("died", 2)

@@ -181,17 +181,17 @@ def test_soak(soaked: Place, what: str) -> None:
     soak.go_on(everybody=True)
     uncoordinated = 0
     for proc in soak.all:
-        _, err = proc.communicate(timeout=90)
+        _, err = proc.communicate(timeout=180)
         assert "Traceback" not in err or "KeyboardInterrupt" in err, err  # INT while Python itself starts
         uncoordinated += "without coordination" in err
     assert most <= SLOTS + uncoordinated, f"{most} ran at once, {uncoordinated} of them uncoordinated"
     if what == "mild":
         assert uncoordinated == 0
-    until(lambda: not soaked.members(), "all that the jobs left behind has ended", 20)
-    finished(soaked.run("q", "--", "true"), 0, 60)
+    until(lambda: not soaked.members(), "all that the jobs left behind has ended", 60)
+    finished(soaked.run("q", "--", "true"), 0, 120)
     assert embedded.url(soaked.den.home)
     until(
         lambda: not soaked.left() or finished(soaked.run("--quiet", "q", "--", "true"), 0) is None,
         "nothing is left",
-        20,
+        60,
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from coord.home import Home
 from coord.server import embedded, pids
-from tests.servers import short_folder
+from tests.servers import START_S, short_folder
 from tests.waiting import until
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ import sys
 sys.path[:0] = [{ROOT!r}, {ROOT + "/cli"!r}]
 from coord.server import decide
 decide.LOCAL_URL = {NOBODY!r}  # a server that happens to run on this machine is none of the tests' business
+decide.IN_ALL_S = {START_S}
 {{more}}
 from omp_coord.__main__ import main
 sys.exit(main())
@@ -58,7 +59,7 @@ class Den:
 
     def start(self) -> str:
         """Starts the embedded server; its URL."""
-        return embedded.start(self.home, {**os.environ, **self.env}, wait=10).url
+        return embedded.start(self.home, {**os.environ, **self.env}, wait=START_S).url
 
     def server_pid(self) -> int:
         return pids.read(self.home)["server"]

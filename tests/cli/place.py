@@ -27,6 +27,9 @@ from tests.cli.den import Den
 from tests.coord.run.stage import Terminal, fresh_signals
 from tests.waiting import until
 
+ENOUGH_S = 90.0
+"""Nobody's promise: so long is waited for what surely comes, before a test fails."""
+
 
 class Place:
     """One test's working folder in a den, on a scope of its own. `url` names a server; without it the embedded is used.
@@ -146,7 +149,7 @@ class Place:
 
     def until_jobs(self, count: int, *states: str) -> list[dict[str, Any]]:
         """The jobs in these states once there are that many."""
-        until(lambda: len(self.jobs(*states)) == count, f"{count} jobs {states}", 20)
+        until(lambda: len(self.jobs(*states)) == count, f"{count} jobs {states}", ENOUGH_S)
         return self.jobs(*states)
 
     def ended(self) -> dict[str, dict[str, Any]]:
@@ -197,13 +200,13 @@ class Place:
         self.den.places.remove(self)
         for terminal in self.terminals:
             with contextlib.suppress(OSError):
-                os.close(terminal.fd)
-        until(self._all_killed, "all processes of the test are gone", 20)
+                terminal.hang_up()
+        until(self._all_killed, "all processes of the test are gone", ENOUGH_S)
         for terminal in self.terminals:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(terminal.pid, 0)
         for proc in self.started:
-            proc.wait(10)
+            proc.wait(ENOUGH_S)
             for stream in (proc.stdin, proc.stdout, proc.stderr):
                 if stream is not None:
                     with contextlib.suppress(OSError):
@@ -232,7 +235,7 @@ class Gate:
 
     def waits(self) -> int:
         """The pid of the command that has come to the gate first, once one has."""
-        return int(until(lambda: self.place.lines(f"{self.name}.up"), f"a command is at {self.name}", 20)[0])
+        return int(until(lambda: self.place.lines(f"{self.name}.up"), f"a command is at {self.name}", ENOUGH_S)[0])
 
     def open(self) -> None:
         """Lets the command through (every one that waits here: give each a gate of its own)."""
@@ -245,21 +248,21 @@ class Gate:
                 return False
             return True
 
-        until(opened, f"somebody waits at {self.name}", 20)
+        until(opened, f"somebody waits at {self.name}", ENOUGH_S)
 
 
-def code_of(proc: subprocess.Popen[str], timeout: float = 30) -> int:
+def code_of(proc: subprocess.Popen[str], timeout: float = ENOUGH_S) -> int:
     """Its exit code once it has ended; negative for a signal."""
     return proc.wait(timeout)
 
 
-def output(proc: subprocess.Popen[str], timeout: float = 30) -> tuple[str, str]:
+def output(proc: subprocess.Popen[str], timeout: float = ENOUGH_S) -> tuple[str, str]:
     """All it writes to stdout and stderr until both are closed."""
     out, err = proc.communicate(timeout=timeout)
     return out, err
 
 
-def finished(proc: subprocess.Popen[str], code: int, timeout: float = 30) -> tuple[str, str]:
+def finished(proc: subprocess.Popen[str], code: int, timeout: float = ENOUGH_S) -> tuple[str, str]:
     """What it wrote, after it has ended with `code` (negative: by that signal)."""
     out, err = output(proc, timeout)
     assert proc.returncode == code, (proc.returncode, out, err)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import Any
 
 import pytest
 
 from coord.home import Home
+from omp_coord import complete
+from tests.cli.den import den_of
 from tests.cli.desk import Desk
 from tests.cli.place import Place, finished
-from tests.servers import free_port
+from tests.waiting import Awake
+
+PATIENCE_S = complete.PATIENCE_S
 
 
 @pytest.fixture
 def offered(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The words that bash is offered at the end of a line; nothing may be said on stderr."""
+    """The words that bash is offered at the end of a line; nothing may be said on stderr. They may take their time, but in
+    the test that is about it."""
+    monkeypatch.setattr(complete, "PATIENCE_S", 30.0)
 
     def ask(line: str) -> list[str]:
         words = line.split(" ")
@@ -102,17 +107,16 @@ def test_a_fault_offers_nothing(offered: Any, line: str) -> None:
     assert offered(line) == []
 
 
-def test_a_silent_server_is_not_waited_for(offered: Any) -> None:
+def test_a_silent_server_is_not_waited_for(offered: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that takes connections and says nothing costs no more than a moment."""
+    monkeypatch.setattr(complete, "PATIENCE_S", PATIENCE_S)
     import socket
 
-    with socket.socket() as silent:
-        port = free_port()
-        silent.bind(("127.0.0.1", port))
-        silent.listen()
-        began = time.monotonic()
-        assert offered(f"omp-coord queue cancel --redis redis://127.0.0.1:{port} ") == []
-        assert time.monotonic() - began < 2.5
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with Awake() as clock:
+            assert offered(f"omp-coord queue cancel --redis redis://127.0.0.1:{port} ") == []
+        assert clock.seconds < 2.5
 
 
 def test_asking_uses_nothing_up(offered: Any, desk: Desk) -> None:
@@ -122,7 +126,7 @@ def test_asking_uses_nothing_up(offered: Any, desk: Desk) -> None:
     assert not [name for name in os.listdir(Home.find(os.environ).cache()) if name.startswith("hint-")]
 
 
-def test_in_a_real_bash(place: Place) -> None:
+def test_in_a_real_bash() -> None:
     """The script that --show-completion prints completes a queue in bash."""
     script = """
         eval "$(omp-coord --show-completion bash)"
@@ -130,5 +134,6 @@ def test_in_a_real_bash(place: Place) -> None:
         _omp_coord_completion omp-coord
         echo "${COMPREPLY[@]}"
     """
-    out, _ = finished(place.sh(script), 0)
-    assert out == "q\n"
+    with den_of("from omp_coord import complete; complete.PATIENCE_S = 30.0") as den:
+        out, _ = finished(Place(den).sh(script), 0)
+        assert out == "q\n"

@@ -7,9 +7,9 @@ import os
 import pytest
 
 from coord.server import decide
+from tests.cli.den import NOBODY
 from tests.cli.desk import Desk
 from tests.cli.place import one_line
-from tests.servers import free_port
 
 COMMANDS = [["pause"], ["resume"], ["line", "leave", "--session", "A"]]
 
@@ -77,9 +77,9 @@ def test_a_pause_holds_the_queues(desk: Desk) -> None:
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_without_a_server(desk: Desk, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
     """There is nothing to change: exit 69, one line, and no server is started."""
-    assert one_line(desk.cli(*words, "--redis", f"redis://127.0.0.1:{free_port()}", code=69)[1])
+    assert one_line(desk.cli(*words, "--redis", NOBODY, code=69)[1])
     monkeypatch.delenv("OMP_COORD_REDIS_URL")
-    monkeypatch.setattr(decide, "LOCAL_URL", f"redis://127.0.0.1:{free_port()}")
+    monkeypatch.setattr(decide, "LOCAL_URL", NOBODY)
     assert "no server runs" in one_line(desk.cli(*words, code=69)[1])
     assert "no server runs" in desk.cli("status")[0]
 

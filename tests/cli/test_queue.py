@@ -9,9 +9,9 @@ import pytest
 
 from coord.server import decide
 from tests.cli import golden
+from tests.cli.den import NOBODY
 from tests.cli.desk import Desk
-from tests.cli.place import Place, finished, one_line
-from tests.servers import free_port
+from tests.cli.place import ENOUGH_S, Place, finished, one_line
 from tests.waiting import until
 
 
@@ -149,7 +149,7 @@ def test_kill_an_orphan(desk: Desk) -> None:
     assert "is orphaned" in desk.cli("queue", "cancel", "b0b0", code=1)[1]
     out, _ = desk.cli("queue", "cancel", "b0b0", "--kill")
     assert out.startswith("The job b0b0 of the queue test is ended")
-    assert left.wait(5) == -15
+    assert left.wait(ENOUGH_S) == -15
     assert states(desk, "test") == {}
     assert desk.job("next", "test").verdict == "granted"
 
@@ -170,9 +170,9 @@ def test_kill_an_orphan_elsewhere(desk: Desk) -> None:
 
 def test_cancel_without_a_server(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """No server, no job: exit 1, and none is started; a named one that does not answer is exit 69."""
-    assert one_line(desk.cli("queue", "cancel", "a", "--redis", f"redis://127.0.0.1:{free_port()}", code=69)[1])
+    assert one_line(desk.cli("queue", "cancel", "a", "--redis", NOBODY, code=69)[1])
     monkeypatch.delenv("OMP_COORD_REDIS_URL")
-    monkeypatch.setattr(decide, "LOCAL_URL", f"redis://127.0.0.1:{free_port()}")
+    monkeypatch.setattr(decide, "LOCAL_URL", NOBODY)
     assert "no server runs" in one_line(desk.cli("queue", "cancel", "a", code=1)[1])
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.cli.place import Place, finished, marked, most_at_once
+from tests.cli.place import ENOUGH_S, Place, finished, marked, most_at_once
 from tests.waiting import until
 
 WORK = "head -c 300000 /dev/urandom >/dev/null"
@@ -23,7 +23,7 @@ def test_twelve_processes(place: Place) -> None:
     loop = "for i in 1 2 3 4 5; do omp-coord run --quiet q -- sh job || exit 1; done"
     loops = [place.sh(loop) for _ in range(12)]
     for proc in loops:
-        assert finished(proc, 0, 60) == ("", "")
+        assert finished(proc, 0, 180) == ("", "")
     assert most_at_once(place.lines("marks")) == 2
     assert len(set(place.lines("marks"))) == 120
     assert place.outcomes() == ["ok"] * 60
@@ -39,9 +39,13 @@ def test_eight_instant_jobs(place: Place) -> None:
         finished(place.sh(f"for i in 1 2 3 4 5 6 7 8; do {command} & done; wait"), 0)
         return time.monotonic() - begin
 
-    # What eight Pythons cost here and now, since this machine may be busy with other tests.
-    plain = min(together(f"{sys.executable} -c pass") for _ in range(2))
-    assert min(together("omp-coord run --quiet q -- true") for _ in range(3)) < 1 + 4 * plain
+    # Compared with what eight Pythons cost just before and after, since this machine may be busy with other tests.
+    excess = []
+    for _ in range(4):
+        before = together(f"{sys.executable} -c pass")
+        ours = together("omp-coord run --quiet q -- true")
+        excess.append(ours - 4 * max(before, together(f"{sys.executable} -c pass")))
+    assert min(excess) < 1
     place.expect_empty()
 
 
@@ -112,8 +116,8 @@ def test_cap_is_untouched_by_how_jobs_end(place: Place) -> None:
     place.queues(q={"slots": 2, "timeLimit": "400ms"})
 
     def one(end: str) -> None:
-        place.run("--quiet", "q", "--", "sh", "-c", end).wait(30)
-        place.run("--quiet", "q", "--", "no-such-command").wait(30)
+        place.run("--quiet", "q", "--", "sh", "-c", end).wait(ENOUGH_S)
+        place.run("--quiet", "q", "--", "no-such-command").wait(ENOUGH_S)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(one, ENDS))
@@ -142,8 +146,11 @@ def test_many_ways_to_leave(place: Place) -> None:
             for job in place.jobs("waiting")[:1]:
                 place.board.job_cancel(job["id"], by="test")
     for proc in jobs:
-        proc.wait(60)
-    assert most_at_once(place.lines("marks")) == 1
+        proc.wait(ENOUGH_S)
+    # A victim that was granted just after it was looked at has died at its work: when that was, no mark says.
+    whole = {line[2:] for line in place.lines("marks") if line.startswith("- ")}
+    assert whole
+    assert most_at_once([line for line in place.lines("marks") if line[2:] in whole]) == 1
     finished(place.run("q", "--", "true"), 0)
     until(
         lambda: not place.left() or (finished(place.run("q", "--", "true"), 0) and not place.left()), "nothing is left"

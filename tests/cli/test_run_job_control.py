@@ -79,8 +79,8 @@ def test_command_that_stops_itself(place: Place) -> None:
 def test_in_the_background(place: Place) -> None:
     """Started with `&` it runs beside the prompt, and `wait` sees its code."""
     terminal = place.terminal()
-    terminal.type("omp-coord run q -- sh -c 'read x <go; exit 5' &\n")
     os.mkfifo(place.path("go"))
+    terminal.type("omp-coord run q -- sh -c 'read x <go; exit 5' &\n")
     place.until_jobs(1, "running")
     terminal.expect("ready> ")
     terminal.type("echo >go; wait %1; echo co''de $?\n")
@@ -110,7 +110,7 @@ def test_terminal_is_closed(place: Place, waiting: bool) -> None:
     terminal = place.terminal()
     terminal.type("omp-coord run q -- sleep 1000\n")
     (job,) = place.until_jobs(1, "waiting" if waiting else "running")
-    os.close(terminal.fd)
+    terminal.hang_up()
     until(lambda: not psutil.pid_exists(runner_of(job)), "the runner has ended")
     if waiting:
         assert [now["id"] for now in place.jobs()] != [job["id"]]
@@ -127,7 +127,7 @@ def test_nohup(place: Place) -> None:
     terminal = place.terminal()
     terminal.type("nohup omp-coord run q -- sh -c 'read x <go; echo went on' >out 2>&1\n")
     (job,) = place.until_jobs(1, "running")
-    os.close(terminal.fd)
+    terminal.hang_up()
     until(lambda: not psutil.pid_exists(terminal.pid) or state(terminal.pid) == "Z", "the shell is gone")
     place.until_jobs(1, "running")
     with open(place.path("go"), "w"):

@@ -23,7 +23,7 @@ from coord.wire import connect
 from omp_coord.commands.keys import keys
 from omp_coord.commands.paths import paths
 from omp_coord.commands.server import server_app
-from tests.servers import KINDS, Server, free_port, short_folder
+from tests.servers import KINDS, Server, free_port, short_folder, start_patiently
 
 Run = Callable[..., Any]
 
@@ -36,6 +36,7 @@ app.command()(paths)
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The working folder, with a configuration, and a home beside it."""
+    start_patiently(monkeypatch)
     path = short_folder()
     os.mkdir(path + "/work")
     with open(path + "/work/.omp-coord.json", "w") as file:

@@ -15,6 +15,7 @@ from coord.config.trust import trust
 from coord.home import Home
 from coord.server import decide, embedded
 from coord.server import record as records
+from tests.cli.den import NOBODY
 from tests.cli.desk import Desk
 from tests.servers import free_port
 
@@ -22,7 +23,7 @@ from tests.servers import free_port
 def test_without_a_server(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading starts nothing: an empty board, no URL, exit 0, and afterwards no server runs."""
     monkeypatch.delenv("OMP_COORD_REDIS_URL")
-    monkeypatch.setattr(decide, "LOCAL_URL", f"redis://127.0.0.1:{free_port()}")
+    monkeypatch.setattr(decide, "LOCAL_URL", NOBODY)
     seen = desk.json("status", "--json")
     assert seen["server"] == {"url": None, "embedded": False, "version": None, "reachable": False}
     assert list(seen["queues"]) == ["lint", "test"]
@@ -40,7 +41,7 @@ def test_makes_no_board(desk: Desk) -> None:
 
 def test_wrong_server(desk: Desk) -> None:
     """A server that was named and does not answer is exit 69 with one line; a URL that is none is exit 2."""
-    out, err = desk.cli("status", "--json", "--redis", f"redis://127.0.0.1:{free_port()}", code=69)
+    out, err = desk.cli("status", "--json", "--redis", NOBODY, code=69)
     assert (out, err.count("\n"), err.startswith("omp-coord: ")) == ("", 1, True)
     assert desk.cli("status", "--redis", "http://x", code=2)[1].count("\n") == 1
 
@@ -48,7 +49,7 @@ def test_wrong_server(desk: Desk) -> None:
 def test_a_gone_server_in_the_record(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """An embedded server that was killed a moment ago is none: the record's word is not enough."""
     monkeypatch.delenv("OMP_COORD_REDIS_URL")
-    monkeypatch.setattr(decide, "LOCAL_URL", f"redis://127.0.0.1:{free_port()}")
+    monkeypatch.setattr(decide, "LOCAL_URL", NOBODY)
     home = Home.find(os.environ)
     records.write(home, desk.scope, embedded.url_of(home.socket()), True)
     with socket.socket(socket.AF_UNIX) as dead:
@@ -111,7 +112,7 @@ def test_another_scope(desk: Desk, tmp_path: Any) -> None:
 
 def test_settling(desk: Desk) -> None:
     """A new board that settles says so, and for how long."""
-    desk.board.link.call("HSET", desk.board.keys.meta, "settleUntil", int(time.time() * 1000) + 2_500)
+    desk.board.link.call("HSET", desk.board.keys.meta, "settleUntil", int(time.time() * 1000) + 60_000)
     seen = desk.json("status", "--json")
     assert seen["settling"] is True
     assert [warning["code"] for warning in seen["warnings"]] == ["settling"]
@@ -120,7 +121,7 @@ def test_settling(desk: Desk) -> None:
 def test_untrusted_url(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server elsewhere that the file names without being trusted is not asked, and that is said."""
     monkeypatch.delenv("OMP_COORD_REDIS_URL")
-    monkeypatch.setattr(decide, "LOCAL_URL", f"redis://127.0.0.1:{free_port()}")
+    monkeypatch.setattr(decide, "LOCAL_URL", NOBODY)
     desk.configure({"redis": {"url": "redis://:pw@192.0.2.1:6379"}})
     (warning,) = desk.json("status", "--json")["warnings"]
     assert warning["code"] == "untrusted"

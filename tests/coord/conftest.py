@@ -8,7 +8,7 @@ import pytest
 from coord.home import Home
 from coord.server import decide, embedded
 from tests.coord.desk import Desk
-from tests.servers import Server, free_port, short_folder
+from tests.servers import Server, free_port, short_folder, start_patiently
 
 
 @pytest.fixture(scope="session")
@@ -57,6 +57,7 @@ def own_desk(own_server: Server, folder: str, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture
 def embedded_desk(folder: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     """The same with an embedded server, which is started on first need."""
+    start_patiently(monkeypatch)
     monkeypatch.setattr(decide, "LOCAL_URL", f"redis://127.0.0.1:{free_port()}")
     desk = Desk(folder, monkeypatch)
     yield desk

@@ -25,6 +25,8 @@ from coord.wire import connect
 from tests.boards import unique_scope
 from tests.waiting import until
 
+ENOUGH_S = 90.0
+"""Nobody's promise: so long is waited for what surely comes, before a test fails."""
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -79,7 +81,7 @@ class Desk:
         return sorted((job for job in found if not states or job["state"] in states), key=lambda job: job["ticket"])
 
     def until_jobs(self, count: int, *states: str) -> list[dict[str, Any]]:
-        until(lambda: len(self.jobs(*states)) == count, f"{count} jobs {states}", 20)
+        until(lambda: len(self.jobs(*states)) == count, f"{count} jobs {states}", ENOUGH_S)
         return self.jobs(*states)
 
     def outcome(self, job: str) -> dict[str, Any]:
@@ -124,19 +126,19 @@ class Taker(threading.Thread):
             with self.slot as slot:
                 self.fence = slot.fence
                 self.had.set()
-                self.leave.wait(60)
+                self.leave.wait(600)
         except BaseException as error:
             self.error = error
         finally:
             self.over.set()
 
     def wait_had(self) -> None:
-        until(lambda: self.had.is_set() or self.over.is_set(), "the thread has its slot", 20)
+        until(lambda: self.had.is_set() or self.over.is_set(), "the thread has its slot", ENOUGH_S)
         assert self.error is None, "".join(traceback.format_exception(self.error))
 
     def end(self) -> None:
         self.leave.set()
-        assert self.over.wait(20), "the thread gave its slot back"
+        assert self.over.wait(ENOUGH_S), "the thread gave its slot back"
         if self.error is not None:
             raise self.error
 
@@ -164,7 +166,7 @@ def in_thread(work: Callable[[], Any]) -> Any:
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(30)
+    thread.join(ENOUGH_S)
     assert found, "the thread came to an end"
     if found[1] is not None:
         raise found[1]

@@ -12,7 +12,7 @@ import pytest
 
 import coord
 from coord.coordinator import Coordinator
-from tests.coord.desk import Desk, Taker, in_thread, taken, took
+from tests.coord.desk import ENOUGH_S, Desk, Taker, in_thread, taken, took
 from tests.waiting import until
 
 TAKE = """
@@ -26,9 +26,9 @@ HOLD = TAKE + "slot.__enter__()\nprint(slot.job, flush=True)\nsys.stdin.read()\n
 def test_a_program_that_ends_without_leaving(desk: Desk) -> None:
     """A program that ends with slots held and its coordinator open leaves no trace once somebody asks, and says nothing."""
     program = desk.python(TAKE + "slot.__enter__(); print(slot.coordinated)")
-    out, err = program.communicate(timeout=30)
+    out, err = program.communicate(timeout=ENOUGH_S)
     assert (program.returncode, out, err) == (0, "True\n", "")
-    with desk.coordinator().slot("q", wait=5):
+    with desk.coordinator().slot("q", wait=30):
         pass
     desk.expect_empty()
 
@@ -41,8 +41,8 @@ def test_a_killed_holder(desk: Desk, how: signal.Signals) -> None:
     waiter = Taker(desk.coordinator().slot("q"))
     desk.until_jobs(1, "waiting")
     program.send_signal(how)
-    program.wait(10)
-    until(waiter.had.is_set, "the waiter has the slot", 3)
+    program.wait(ENOUGH_S)
+    until(waiter.had.is_set, "the waiter has the slot", 6)  # long before the lease of 10 s is over
     waiter.end()
     program.communicate()
     desk.expect_empty()
@@ -84,7 +84,7 @@ with slot:
         assert program.stdout is not None
         assert program.stdout.readline() == "interrupted\n"
         assert len(desk.jobs()) == 1
-    out, err = program.communicate(timeout=30)
+    out, err = program.communicate(timeout=ENOUGH_S)
     assert (program.returncode, out, err) == (0, "had\n", "")
     desk.expect_empty()
 
@@ -103,7 +103,7 @@ with slot:
 def test_the_end_of_the_interpreter(desk: Desk, ending: str) -> None:
     """However the interpreter ends while the beating thread runs, it says nothing and ends as it should."""
     program = desk.python(TAKE + ending)
-    out, err = program.communicate(timeout=30)
+    out, err = program.communicate(timeout=ENOUGH_S)
     assert (program.returncode, out, err) == (-15 if "15" in ending else 0, "", "")
 
 
@@ -149,7 +149,7 @@ def test_a_fork_takes_slots_of_its_own(desk: Desk) -> None:
     with coordinator.slot("two") as slot:
         with child() as forked:
             if forked:
-                with coordinator.slot("two", wait=10, strict=True) as own:
+                with coordinator.slot("two", wait=30, strict=True) as own:
                     assert own.job != slot.job
                     assert len(desk.jobs("running")) == 2
                     assert "inside" not in desk.jobs()[1]
@@ -170,7 +170,7 @@ def test_a_fork_while_the_lock_is_held(desk: Desk) -> None:
     coordinator = desk.coordinator()
     with coordinator.slot("two") as slot, coordinator._lock, slot._lock, child() as forked:
         if forked:
-            with coordinator.slot("two", wait=10) as own:
+            with coordinator.slot("two", wait=30) as own:
                 assert own.coordinated
     desk.expect_empty()
 
@@ -199,7 +199,7 @@ if __name__ == "__main__":
         file.write(script)
     program = desk.python("import runpy; runpy.run_path('program.py', run_name='__main__')" if method == "fork" else
                           "import subprocess, sys; sys.exit(subprocess.call([sys.executable, 'program.py']))")  # fmt: skip
-    out, err = program.communicate(timeout=60)
+    out, err = program.communicate(timeout=ENOUGH_S)
     assert (program.returncode, err) == (0, "")
     assert out.strip() == "+-" * 12
     desk.expect_empty()
@@ -214,11 +214,11 @@ def test_a_shared_coordinator_in_a_pool_of_forks(desk: Desk) -> None:
     with child() as forked:
         if forked:
             for _ in range(5):
-                with coordinator.slot("q", strict=True, wait=20):
+                with coordinator.slot("q", strict=True, wait=60):
                     pass
         else:
             for _ in range(5):
-                with coordinator.slot("q", strict=True, wait=20):
+                with coordinator.slot("q", strict=True, wait=60):
                     pass
             done.set()
     assert done.is_set()

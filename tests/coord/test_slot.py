@@ -32,7 +32,7 @@ def test_leaving_twice(desk: Desk) -> None:
     slot = coordinator.slot("q")
     with slot:
         slot.__exit__(None, None, None)
-        with taken(coordinator.slot("q", wait=5)) as other:
+        with taken(coordinator.slot("q", wait=30)) as other:
             slot.__exit__(None, None, None)
             assert [job["id"] for job in desk.jobs()] == [other.slot.job]
     desk.expect_empty()
@@ -89,7 +89,7 @@ def test_threads_share_a_coordinator(desk: Desk) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(180)
     assert not any(thread.is_alive() for thread in threads)
     assert 1 <= most <= 2
     assert board_outcomes(desk) == ["ok"] * 200
@@ -183,7 +183,7 @@ def test_beats_keep_the_lease(desk: Desk) -> None:
     with desk.coordinator().slot("q") as slot:
         member = f"j|{slot.job}"
         first = float(desk.ask("ZSCORE", desk.keys["LEASES"], member))
-        last = until(lambda: later(desk, member, first + 4000), "the lease was renewed for more than 4 s", 15)
+        last = until(lambda: later(desk, member, first + 4000), "the lease was renewed for more than 4 s")
         assert last > first
         assert slot.coordinated
     desk.expect_empty()

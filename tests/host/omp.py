@@ -180,9 +180,9 @@ class Omp:
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):
             self.process.stdin.close()
-        return self.process.wait(30)
+        return self.process.wait(READY_S)
 
     def kill(self) -> None:
         """kill -9 of this process alone."""
         os.kill(self.pid, signal.SIGKILL)
-        self.process.wait(30)
+        self.process.wait(READY_S)

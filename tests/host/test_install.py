@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.host.board import SOON_S
 from tests.host.omp import PLUGIN, ROOT
 from tests.host.script import marked, say, spawn, text
 from tests.host.world import World
@@ -14,7 +15,7 @@ def works(world: World) -> None:
     assert world.board.kinds().count("spawn_approved") == 1
     assert a.notices("warning") + a.notices("error") == []
     assert a.quit() == 0
-    world.board.until_sessions(within=2)
+    world.board.until_sessions(within=SOON_S)
     assert a.complaints() == ""
 
 

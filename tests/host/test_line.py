@@ -33,7 +33,7 @@ def test_a_refused_session_is_woken_when_a_slot_is_free(world: World) -> None:
 
 def test_a_hold_that_nobody_uses_goes_to_the_next(world: World) -> None:
     """B is first in line and does nothing with its hold: it lapses, and A, who was behind, is told and starts."""
-    world.config(cap=1, holdMinutes=0.08)
+    world.config(cap=1, holdMinutes=0.2)  # as long as A may take to be woken and to ask
     a, b = world.two()
     a.prompt(say("go", spawn(marked("A0", "go")), text("one runs")))
     world.board.until_running("A0")

@@ -1,4 +1,4 @@
-"""Something dies in the middle: the counts are right again within two seconds, and no event is lost."""
+"""Something dies in the middle: the counts are right again soon, and no event is lost."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_bridge_is_killed(world: World) -> None:
     assert len(world.bridges()) == 1
     a.prompt(say("more", spawn(marked("A1", "go"), marked("A2", "go")), text("one more runs")))
     world.model.until_at("go", 2)
-    assert len(world.board.running()) == 2
+    world.board.until(lambda: len(world.board.running()) == 2, "two run")
     world.model.open("go")
     a.settled()
     assert most_at_once(world.place.lines("marks")) == 2
@@ -93,7 +93,7 @@ def test_the_server_is_killed(world: World) -> None:
     assert world.board.events()[: len(before)] == before
     a.prompt(say("more", spawn(marked("A1", "go"), marked("A2", "go")), text("one more runs")))
     world.model.until_at("go", 2)
-    assert len(world.board.running()) == 2
+    world.board.until(lambda: len(world.board.running()) == 2, "two run")
     world.model.open("go")
     a.settled()
     assert most_at_once(world.place.lines("marks")) == 2

@@ -25,7 +25,7 @@ def test_another_session_in_the_middle_of_a_turn(world: World) -> None:
     world.board.until_running("switch", within=SOON_S)
     assert world.board.used() == 1
     world.model.open("switch")
-    world.board.until_empty(within=10)
+    world.board.until_empty(within=60)
     a.run(say("go", spawn(marked("last")), text("it runs")))
     assert [mark for mark in world.place.lines("marks") if mark[0] == "-"] == ["- switch", "- last"]
     until(lambda: a.footer == "coord A · work 0/2", "the footer is the new session's")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.host.board import SOON_S
 from tests.host.script import at, marked, say, spawn, text
 from tests.host.world import World
+from tests.waiting import until
 
 
 def test_in_a_terminal(world: World) -> None:
@@ -25,10 +26,10 @@ def test_in_a_terminal(world: World) -> None:
 
     old = world.board.sessions()["A"]["id"]
     screen.enter("/new")
-    world.board.until(lambda: [one["session"] for one in world.board.events("session_left")] == [old], "it left", 10)
+    world.board.until(lambda: [one["session"] for one in world.board.events("session_left")] == [old], "it left")
     world.board.until_empty(within=SOON_S)
     world.board.until_sessions("A", within=SOON_S)
     screen.shows("coord A · work 0/1")
     screen.enter("/quit")
-    world.board.until_sessions(within=10)
-    assert world.bridges() == []
+    world.board.until_sessions()
+    until(lambda: world.bridges() == [], "no bridge is left", SOON_S)

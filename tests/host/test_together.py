@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 
 from coord.server import pids
+from tests.host.board import SOON_S
 from tests.host.script import HELD, marked, say, spawn, text, tool
 from tests.host.world import World
 from tests.waiting import until
@@ -54,7 +55,7 @@ def test_two_worktrees_share_one_board(world: World) -> None:
         assert marks.read() == "+ B0\n- B0\n"
     until(lambda: "paused" not in a.footer, "A's footer says so no more")
     a.quit()
-    world.board.until_sessions("B", within=2)
+    world.board.until_sessions("B", within=SOON_S)
 
 
 def _git(folder: str, *words: str) -> None:

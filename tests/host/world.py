@@ -117,7 +117,7 @@ class World:
     def close(self) -> None:
         self.place.close()
         for omp in self.sessions:
-            omp.process.wait(30)
+            omp.process.wait(90)
             for stream in (omp.process.stdin, omp.process.stdout):
                 if stream is not None:
                     stream.close()

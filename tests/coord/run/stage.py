@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import pty
+import re
 import select
 import shlex
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Sequence
 from typing import Any
@@ -99,12 +100,12 @@ class Stage:
 
     def close(self) -> None:
         for terminal in self.terminals:
-            os.close(terminal.fd)
+            terminal.hang_up()
         until(self._all_killed, "all processes of the test are gone")
         for terminal in self.terminals:
             os.waitpid(terminal.pid, 0)
         for proc in self.started:
-            proc.wait(10)
+            proc.wait(60)
             for stream in (proc.stdin, proc.stdout, proc.stderr):
                 if stream is not None:
                     stream.close()
@@ -142,6 +143,7 @@ class Terminal:
 
     def __init__(self, argv: Sequence[str], env: dict[str, str], folder: str) -> None:
         self.seen = ""
+        self._text = codecs.getincrementaldecoder("utf-8")("replace")  # a read may end in the middle of a character
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
@@ -150,6 +152,12 @@ class Terminal:
                 os.execvpe(argv[0], list(argv), env)
             finally:
                 os._exit(127)
+
+    def hang_up(self) -> None:
+        """Closes the terminal. Once only: by then its descriptor may have become somebody else's."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
 
     def type(self, text: str) -> None:
         os.write(self.fd, text.encode())
@@ -163,24 +171,31 @@ class Terminal:
             return False
         return True
 
-    def expect(self, text: str, timeout: float = 10) -> str:
+    def expect(self, text: str | re.Pattern[str], timeout: float = 30) -> str:
         """Read until `text` comes; what came before it is returned and done with."""
-        deadline = time.monotonic() + timeout
-        while text not in self.seen:
-            if not select.select([self.fd], (), (), max(0, deadline - time.monotonic()))[0]:
-                raise AssertionError(f"{text!r} did not come within {timeout} s; seen: {self.seen!r}")
-            try:
-                self.seen += os.read(self.fd, 4096).decode("utf-8", "replace")
-            except OSError as error:
-                raise AssertionError(f"{text!r} did not come before the end; seen: {self.seen!r}") from error
-        before, _, self.seen = self.seen.partition(text)
+        wanted = re.compile(re.escape(text)) if isinstance(text, str) else text
+
+        def found() -> re.Match[str] | None:
+            if select.select([self.fd], (), (), 0.05)[0]:
+                try:
+                    self.seen += self._text.decode(os.read(self.fd, 4096))
+                except OSError as error:
+                    if wanted.search(self.seen) is None:
+                        raise AssertionError(f"{text!r} did not come before the end; seen: {self.seen!r}") from error
+            return wanted.search(self.seen)
+
+        try:
+            match = wanted.search(self.seen) or until(found, repr(text), timeout, every=0)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; seen: {self.seen!r}") from None
+        before, self.seen = self.seen[: match.start()], self.seen[match.end() :]
         return before
 
     def read(self) -> str:
         """What has come so far, without waiting."""
         while select.select([self.fd], (), (), 0)[0]:
             try:
-                self.seen += os.read(self.fd, 4096).decode("utf-8", "replace")
+                self.seen += self._text.decode(os.read(self.fd, 4096))
             except OSError:
                 break
         return self.seen

@@ -17,7 +17,7 @@ STATUS = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"]
 
 
 def finish(proc: subprocess.Popen[str], text: str | None = None) -> tuple[int, str, str]:
-    out, err = proc.communicate(text, timeout=20)
+    out, err = proc.communicate(text, timeout=60)
     return proc.returncode, out, err
 
 
@@ -72,7 +72,7 @@ def descriptors(stage: Stage, prefix: list[str], **options: object) -> list[tupl
     path = os.path.join(stage.folder, "fds")
     script = f"out = open({path!r}, 'w')\n{code}"
     proc = stage.start([*prefix, sys.executable, "-I", "-S", "-c", script], **options)
-    assert proc.wait(20) == 0
+    assert proc.wait(30) == 0
     with open(path, encoding="utf-8") as file:
         return [(int(row.split()[0]), row.split()[1]) for row in file]
 
@@ -103,7 +103,7 @@ def test_closed_standard_stream_stays_closed(stage: Stage, way: list[str], close
 
     # The pipe's copy in the child is closed before exec, as `<&-` does.
     script = [sys.executable, "-I", "-S", "-c", code]
-    assert stage.drive(*way, *script, preexec_fn=close_it).wait(20) == 9
+    assert stage.drive(*way, *script, preexec_fn=close_it).wait(30) == 9
 
 
 def test_places_of_closed_streams_are_kept(stage: Stage) -> None:

@@ -34,7 +34,7 @@ def test_sent_to_the_runner_reaches_the_command_once(stage: Stage, way: list[str
     tell(proc, "how many\n")
     assert said(proc, "counted") == "counted 1=1 2=1 3=1 15=1 10=1"
     tell(proc, "end\n")
-    assert proc.wait(10) == 0
+    assert proc.wait(30) == 0
 
 
 def test_term_ends_both(stage: Stage, way: list[str]) -> None:
@@ -42,7 +42,7 @@ def test_term_ends_both(stage: Stage, way: list[str]) -> None:
     proc = stage.drive(*way, "sleep", "1000")
     stage.child()
     proc.terminate()
-    assert proc.wait(10) == -signal.SIGTERM
+    assert proc.wait(30) == -signal.SIGTERM
 
 
 def test_nohup_stays(stage: Stage, way: list[str]) -> None:
@@ -64,7 +64,7 @@ def test_ignored_children_at_start(stage: Stage, way: list[str]) -> None:
         fresh_signals()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
-    assert stage.drive(*way, "sh", "-c", "exit 5", preexec_fn=ignore).wait(10) == 5
+    assert stage.drive(*way, "sh", "-c", "exit 5", preexec_fn=ignore).wait(30) == 5
 
 
 def test_blocked_at_start(stage: Stage, way: list[str]) -> None:
@@ -79,7 +79,7 @@ def test_blocked_at_start(stage: Stage, way: list[str]) -> None:
     proc.terminate()
     stage.logged("event 15")
     os.kill(stage.child(), signal.SIGKILL)
-    assert proc.wait(10) == -signal.SIGKILL
+    assert proc.wait(30) == -signal.SIGKILL
 
 
 def test_stop_without_a_shell_goes_on(stage: Stage, way: list[str]) -> None:
@@ -139,17 +139,19 @@ import time
 from coord.run.signals import Signals
 with Signals(portable={portable}) as signals:
     for wanted in (0, -1, 1e-9, 0.0004, 0.05):
-        begin = time.monotonic()
-        assert signals.wait(wanted) is None
-        took = time.monotonic() - begin
-        assert wanted <= took < wanted + 0.5 or wanted <= 0, (wanted, took)
+        times = []
+        for _ in range(3):  # a machine that stands still makes one of them longer
+            begin = time.monotonic()
+            assert signals.wait(wanted) is None
+            times.append(time.monotonic() - begin)
+        assert wanted <= min(times) < max(wanted, 0) + 0.5, (wanted, times)
 """
 
 
 def test_timeouts(stage: Stage, way: list[str]) -> None:
     """`wait` returns None after its time, also after one too short for the timer; 0 and less only look."""
     proc = stage.start([sys.executable, "-c", TIMES.format(portable=bool(way))])
-    assert proc.communicate(timeout=20) == ("", "")
+    assert proc.communicate(timeout=60) == ("", "")
 
 
 SOCKET = """
@@ -159,7 +161,7 @@ ours, theirs = socket.socketpair()
 ours.setblocking(False)
 def news():
     while True:
-        event = signals.wait(5)
+        event = signals.wait(30)
         assert event is not None and event.signo == SIGIO, event and event.signo
         try:
             return ours.recv(100)
@@ -172,7 +174,7 @@ with Signals(portable={portable}) as signals:
     theirs.send(b"later")
     assert news() == b"later"
     os.kill(os.getpid(), SIGTERM)
-    assert signals.wait(5).signo == SIGTERM
+    assert signals.wait(30).signo == SIGTERM
     signals.unwatch(ours.fileno())
     while signals.wait(0):
         pass  # older news
@@ -196,7 +198,7 @@ with Signals(portable={portable}) as signals:
 def test_news_of_a_socket(stage: Stage, way: list[str]) -> None:
     """A watched socket wakes the waiter for what came before and after; no trap is left behind."""
     proc = stage.start([sys.executable, "-c", SOCKET.format(portable=bool(way))])
-    assert (proc.communicate(timeout=20), proc.returncode) == (("", ""), 0)
+    assert (proc.communicate(timeout=60), proc.returncode) == (("", ""), 0)
 
 
 RESTORED = """
@@ -216,4 +218,4 @@ assert now() == before
 def test_all_as_before(stage: Stage, way: list[str]) -> None:
     """Leaving the context gives handlers and mask back as they were."""
     proc = stage.start([sys.executable, "-c", RESTORED.format(portable=bool(way))])
-    assert (proc.communicate(timeout=20), proc.returncode) == (("", ""), 0)
+    assert (proc.communicate(timeout=60), proc.returncode) == (("", ""), 0)

@@ -180,7 +180,7 @@ def test_pager_stopped_and_continued(stage: Stage) -> None:
 def test_head(stage: Stage, way: list[str]) -> None:
     """`| head -1` ends an endless command by SIGPIPE."""
     proc = stage.start(["bash", "-c", line(*way, "yes") + ' | head -1; echo "${PIPESTATUS[@]}"'])
-    assert proc.communicate(timeout=20)[0] == "y\n141 0\n"
+    assert proc.communicate(timeout=60)[0] == "y\n141 0\n"
 
 
 def test_closed_terminal(stage: Stage, way: list[str]) -> None:
@@ -191,7 +191,7 @@ def test_closed_terminal(stage: Stage, way: list[str]) -> None:
     child = stage.child()
     until(lambda: len(stage.members("sleep")) == 1, "the command runs")
     stage.terminals.remove(terminal)
-    os.close(terminal.fd)
+    terminal.hang_up()
     os.waitpid(terminal.pid, 0)
     until(lambda: state(child) in ("", "Z") and state(runner) in ("", "Z"), "both have ended")
 

@@ -13,7 +13,7 @@ import pytest
 from coord.config.settings import Settings
 from coord.home import Home
 from coord.server import decide, embedded
-from tests.servers import KINDS, free_port, need, short_folder
+from tests.servers import KINDS, free_port, need, short_folder, start_patiently
 
 
 @pytest.fixture
@@ -32,7 +32,8 @@ def home(folder: str) -> Iterator[Home]:
 
 @pytest.fixture
 def env(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """This process's environment without what is ours, with nothing on the local port."""
+    """This process's environment without what is ours, with nothing on the local port and time to start a server."""
+    start_patiently(monkeypatch)
     monkeypatch.setattr(decide, "LOCAL_URL", f"redis://127.0.0.1:{free_port()}")
     return {name: value for name, value in os.environ.items() if not name.startswith("OMP_COORD_")}
 

@@ -402,13 +402,13 @@ def test_ten_at_once_choose_one(home: Home, env: Env) -> None:
         from coord.home import Home
         from coord.server import decide
         from coord.server.choose import choose
-        decide.LOCAL_URL, decide.IN_ALL_S = sys.argv[2], 30.0
+        decide.LOCAL_URL, decide.IN_ALL_S = sys.argv[2], 60.0
         class Settings: scope, redis_url, trusted = "app", None, True
         print(choose(Settings(), Home.find({"OMP_COORD_HOME": sys.argv[1]}), os.environ).url)
     """
     command = [sys.executable, "-c", code, home.root, decide.LOCAL_URL]
     runs = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) for _ in range(10)]
-    assert {run.communicate(timeout=60)[0].strip() for run in runs} == {embedded.url(home)}
+    assert {run.communicate(timeout=120)[0].strip() for run in runs} == {embedded.url(home)}
 
 
 def test_no_program(settings: Settings, home: Home, env: Env) -> None:

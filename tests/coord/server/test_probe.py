@@ -12,6 +12,7 @@ from coord.keys import Keys
 from coord.server import probe
 from coord.wire.url import Address
 from tests.servers import KINDS, Server, free_port
+from tests.waiting import Awake
 
 Fake = Callable[[bytes], str]
 
@@ -133,22 +134,22 @@ def test_something_else(fake: Fake, answer: bytes, problem: str) -> None:
 
 def test_silence_is_cut_short(fake: Fake) -> None:
     """What takes the connection and says nothing costs the time-out and no more."""
-    before = time.monotonic()
-    seen = look(fake(b""), 0.2)
+    with Awake() as clock:
+        seen = look(fake(b""), 0.2)
     assert (seen.problem, seen.reached) == ("does not answer", True)
-    assert time.monotonic() - before < 1.0
+    assert clock.seconds < 1.0
 
 
 def test_nothing_there_is_cheap() -> None:
     """Where nothing listens the answer is there within a few milliseconds."""
     url = f"redis://127.0.0.1:{free_port()}"
     times = []
-    for _ in range(5):
+    for _ in range(20):
         before = time.perf_counter()
         seen = look(url)
         times.append(time.perf_counter() - before)
         assert (seen.reached, seen.problem) == (False, "does not run: nothing listens there")
-    assert min(times) < 0.003
+    assert min(times) < 0.01
 
 
 def test_no_such_host() -> None:

@@ -41,7 +41,7 @@ class Cluster:
         for node in self.nodes[1:]:
             bus = node.extra[node.extra.index("--cluster-port") + 1]
             self.links[0].call("CLUSTER", "MEET", "127.0.0.1", node.port, bus)
-        until(self._whole, "all nodes know the whole cluster", 30)
+        until(self._whole, "all nodes know the whole cluster", 90)
 
     def _whole(self) -> bool:
         told = [str(link.call("CLUSTER", "INFO")) for link in self.links]
@@ -73,7 +73,7 @@ class Watched:
         )  # fmt: skip
         self.port = free_port()
         self.sentinel = self._watch(need(kind), os.path.join(folder, "watch"))
-        until(self._ready, "the Sentinel knows master and replica", 30)
+        until(self._ready, "the Sentinel knows master and replica", 90)
 
     @property
     def url(self) -> str:
@@ -85,7 +85,7 @@ class Watched:
             file.write(
                 f"port {self.port}\nbind 127.0.0.1\ndir {folder}\nlogfile {folder}/log\n"
                 f"sentinel monitor {self.SERVICE} 127.0.0.1 {self.master.port} 1\n"
-                f"sentinel down-after-milliseconds {self.SERVICE} 500\n"
+                f"sentinel down-after-milliseconds {self.SERVICE} 1500\n"
                 f"sentinel failover-timeout {self.SERVICE} 2000\n"
             )
         return subprocess.Popen([program, path, "--sentinel"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -109,7 +109,9 @@ class Watched:
     def fail_over(self) -> None:
         """Kills the master; returns when the replica is the master."""
         self.master.kill()
-        until(lambda: self.master_port() == self.replica.port, "the Sentinel named another master", 30)
+        until(
+            lambda: self.master_port() == self.replica.port, "the Sentinel named another master", 90
+        )  # a Sentinel whose clock jumped trusts itself 30 s later only
 
     def close(self) -> None:
         self.sentinel.kill()

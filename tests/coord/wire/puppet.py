@@ -29,7 +29,7 @@ class Puppet:
 
     @property
     def peer(self) -> socket.socket:
-        assert self._there.wait(10), "nobody came"
+        assert self._there.wait(60), "nobody came"
         assert self._peer is not None
         return self._peer
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,7 @@ from coord.errors import Unavailable
 from coord.wire import Link, connect
 from tests.coord.wire.puppet import Puppet, answers
 from tests.servers import free_port
-from tests.waiting import until
+from tests.waiting import Awake, until
 
 
 def test_ipv6() -> None:
@@ -74,10 +73,9 @@ def test_a_server_that_goes_away_mid_answer(puppet: Puppet, played: Link, said: 
 def test_a_server_that_goes_away_while_a_call_waits(puppet: Puppet, played: Link) -> None:
     """A call whose server hangs up is Unavailable at once, not after its time-out."""
     puppet.hang_up()
-    began = time.monotonic()
-    with pytest.raises(Unavailable):
-        played.call("PING", timeout=5)
-    assert time.monotonic() - began < 2
+    with Awake() as clock, pytest.raises(Unavailable):
+        played.call("PING", timeout=10)
+    assert clock.seconds < 5
 
 
 def test_the_rest_of_an_answer_comes_too_late(puppet: Puppet, played: Link) -> None:
@@ -113,7 +111,7 @@ def test_a_refused_greeting(error: bytes) -> None:
     """A server that refuses the greeting is Unavailable, with its words and without its control characters."""
     puppet = Puppet(error)
     with pytest.raises(Unavailable, match="refused the connection") as caught:
-        connect(puppet.url, timeout=1)
+        connect(puppet.url, timeout=30)
     assert str(caught.value).isprintable()
     puppet.close()
 
@@ -121,10 +119,9 @@ def test_a_refused_greeting(error: bytes) -> None:
 def test_a_server_that_never_greets() -> None:
     """A port that accepts and says nothing costs the time-out and no more."""
     puppet = Puppet(b"")
-    began = time.monotonic()
-    with pytest.raises(Unavailable, match="no answer in time"):
+    with Awake() as clock, pytest.raises(Unavailable, match="no answer in time"):
         connect(puppet.url, timeout=0.1)
-    assert time.monotonic() - began < 2
+    assert clock.seconds < 2
     puppet.close()
 
 
