@@ -12,6 +12,7 @@ import time
 
 from coord.board import Board
 from coord.errors import Elsewhere, Unavailable
+from coord.private import create
 from coord.scripts import remembered
 from coord.server import record
 from coord.server.choose import choose, follow, rechoose
@@ -234,7 +235,7 @@ class Contact:
         if not os.path.exists(path):
             try:
                 self.home.epochs()
-                with open(path, "w", encoding="utf-8", opener=_private) as file:
+                with open(path, "w", encoding="utf-8", opener=create) as file:
                     file.write(answer.epoch + "\n")
             except OSError:
                 pass  # a full disk: the next board settles needlessly or a flush is met by the others' notes
@@ -292,7 +293,3 @@ def mark_of(path: str | None) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return info.st_mtime_ns, info.st_size, info.st_ino
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
