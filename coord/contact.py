@@ -12,6 +12,7 @@ import time
 
 from coord.board import Board
 from coord.errors import Elsewhere, Unavailable
+from coord.private import create
 from coord.scripts import remembered
 from coord.server import record
 from coord.server.choose import choose, follow, rechoose
@@ -64,6 +65,7 @@ class Contact:
         self._noted_at = 0.0
         self._alone = False
         self._notices: list[str] = []
+        self._said: set[str] = set()
         self.faulty = False  # whether it was said that the board cannot be used
         self._choice: Choice | None = None
         self._next_try = 0.0
@@ -121,7 +123,9 @@ class Contact:
         return known is None or self._choice is None or known.url != self._choice.url
 
     def _connect(self, choice: Choice, within: float = CONNECT_S) -> Board:
-        self._notices += choice.notices
+        # While a server is of no use it is chosen again every two seconds; what there is to say about it is said once.
+        self._notices += [text for text in choice.notices if text not in self._said]
+        self._said.update(choice.notices)
         self._choice = choice
         if choice.url is None:
             raise Unavailable("no server runs; `omp-coord server start` starts one")
@@ -225,6 +229,7 @@ class Contact:
         before it grants."""
         self._alone = False
         self.lost_at, self._tries = None, 0
+        self._said.clear()
         if self.board is not None:
             self.board.known()
         now = time.monotonic()
@@ -235,7 +240,7 @@ class Contact:
         if not os.path.exists(path):
             try:
                 self.home.epochs()
-                with open(path, "w", encoding="utf-8", opener=_private) as file:
+                with open(path, "w", encoding="utf-8", opener=create) as file:
                     file.write(answer.epoch + "\n")
             except OSError:
                 pass  # a full disk: the next board settles needlessly or a flush is met by the others' notes
@@ -293,7 +298,3 @@ def mark_of(path: str | None) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return info.st_mtime_ns, info.st_size, info.st_ino
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

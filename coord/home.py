@@ -15,6 +15,7 @@ import stat
 from _sha1 import sha1  # hashlib costs the runner 3 ms
 
 from coord.errors import Unavailable
+from coord.names import clean
 from coord.private import private, trouble, write
 
 TYPE_CHECKING = False
@@ -54,7 +55,7 @@ class Home:
         if asked and reason is None:
             return cls(asked, None, None, runtime)
         root, made = _temp_folder(runtime, f"omp-coord-{os.geteuid()}")
-        notice = f"{reason}; this user's state is kept in {root} (OMP_COORD_HOME names a better place)"
+        notice = f"{clean(reason or '')}; this user's state is kept in {root} (OMP_COORD_HOME names a better place)"
         return cls(root, reason, notice if made else None, runtime)
 
     def cache(self) -> str:

@@ -66,16 +66,33 @@ def _make(path: str) -> None:
     for folder in reversed(missing):
         try:
             os.mkdir(folder, 0o700)
+            os.chmod(folder, 0o700)  # a umask such as 0777 shuts out ourselves
         except FileExistsError:
             pass  # another process was first; the caller checks whose it is
+
+
+def create(path: str, flags: int) -> int:
+    """A descriptor of the file, made when missing and then 0600 whatever the umask: also one that takes away our own
+    rights must not leave a file that nobody opens again. OSError."""
+    try:
+        fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return os.open(path, flags | os.O_CREAT, 0o600)
+    os.fchmod(fd, 0o600)
+    return fd
 
 
 def write(path: str, content: str | bytes) -> None:
     """Writes a file, 0600 whatever the umask, whole or not at all. OSError."""
     mine = f"{path}.{os.getpid()}"
-    fd = os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    rest = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    fd = create(mine, os.O_WRONLY | os.O_TRUNC)
     try:
-        os.write(fd, content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
+        while rest:  # a disk that is nearly full takes a part without an error
+            rest = rest[os.write(fd, rest) :]
+        os.replace(mine, path)
+    except OSError:
+        os.unlink(mine)
+        raise
     finally:
         os.close(fd)
-    os.replace(mine, path)

@@ -50,6 +50,7 @@ class Reader:
         self._url = url
         self._choice = Choice(None, False)
         self._server = NO_SERVER
+        self._refusal = ""
 
     def status(self) -> Status:
         """The picture now. Without a server it is that of an empty board. Raises `Unavailable` when a server is there,
@@ -74,10 +75,16 @@ class Reader:
             self.board = self._open()
         if self.board is None:
             return _nothing()
+        self._refusal = ""
         answer = self.board.enter((self.board.keys.board,), "board_read")
         reading = Reading(answer.fields, answer.now)
         if self._sees_more(reading):
-            self.board.board_sweep()
+            try:
+                self.board.board_sweep()
+            except Unavailable as error:
+                self._refusal = str(
+                    error
+                )  # a replica, a full disk; one that is gone does not answer the next call either
             answer = self.board.board_read()
             reading = Reading(answer.fields, answer.now)
         # What was announced before this answer stands in it.
@@ -158,7 +165,8 @@ class Reader:
         return whole(reading, self.settings, self._server, [*self._notices(), *self._repositories(reading)])
 
     def _notices(self) -> list[Caution]:
-        notices = [caution("server", clean(text)) for text in self._choice.notices]
+        said = [*([self._refusal] if self._refusal else []), *self._choice.notices]
+        notices = [caution("server", clean(text)) for text in said]
         if not self.settings.trusted and notices and name_of(self.settings, self.env, self._url) is None:
             notices[-1] = caution("untrusted", notices[-1]["text"])
         return notices

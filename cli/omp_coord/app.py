@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -24,6 +23,7 @@ from omp_coord.commands.server import server_app
 from omp_coord.commands.status import status
 from omp_coord.exits import Exit
 from omp_coord.say import say
+from omp_coord.terminal import close_stdout, open_streams
 
 app = typer.Typer(
     name="omp-coord",
@@ -68,6 +68,7 @@ app.command("bridge")(bridge)
 
 def main() -> int:
     """Runs a command; every error is one line on stderr and an exit code."""
+    open_streams()
     try:
         code = app(standalone_mode=False, prog_name="omp-coord")
     except ConfigError as error:
@@ -76,8 +77,10 @@ def main() -> int:
         return _fail(error, Exit.UNAVAILABLE)
     except CoordError as error:
         return _fail(error, Exit.FAILED)
-    except BrokenPipeError:
-        sys.stderr.close()
+    except OSError as error:
+        close_stdout()
+        if not isinstance(error, BrokenPipeError):  # nobody reads it any more: nothing to say, as with other tools
+            say(str(error) if error.filename else f"stdout cannot be written: {error.strerror or error}")
         return Exit.FAILED
     except Exception as error:
         return _usage(error)

@@ -69,7 +69,7 @@ def _job(options: RunOptions, contact: Contact, lane: str, queue_limit_ms: int |
     from coord.run.record import Record
 
     asker = Asker(os.environ, contact.settings.scope, owner=options.owner, agent=options.agent)
-    label = clean(options.label)[:200] if options.label else None
+    label = clean(options.label or "").strip()[:200]  # of blanks alone: none
     record = Record(label=label, command="" if label else redact(options.argv), cwd=cwd, agent=clean(asker.agent))
     return Job(
         contact,

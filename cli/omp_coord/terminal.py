@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from coord.run.child import keep_std_places
+
 
 class Colour(StrEnum):
     """The values of --color."""
@@ -50,6 +52,15 @@ def write(text: str) -> None:
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
     sys.stdout.flush()
+
+
+def open_streams() -> None:
+    """Where the caller closed stdin, stdout or stderr stands /dev/null. Otherwise the next file or socket would take that
+    number, and a line for people would be written into it."""
+    keep_std_places()
+    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8")
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8")
 
 
 def close_stdout() -> None:

@@ -1,4 +1,5 @@
-"""The line that tells of a wait: on a terminal one line kept up to date, elsewhere one when the place changes."""
+"""The line that tells of a wait: on a terminal one line kept up to date; elsewhere, and in the background, one when the place
+changes."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ class WaitingLine:
         self._since = self._since or now
         if self._terminal is None:
             self._terminal = os.isatty(2) and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("CI")
-        if self._terminal:
+        if self._terminal and _in_foreground():
             self._redraw(_sentence(job, now - self._since))
         elif job.waiting.place != self._place and now >= self._next:
             self._place, self._next = job.waiting.place, now + EVERY_S
@@ -50,13 +51,22 @@ class WaitingLine:
     def quiet(self) -> None:
         if self._drawn:
             self._drawn, self._shown = False, ""
-            _write("\r\x1b[K")
+            if _in_foreground():
+                _write("\r\x1b[K")
 
     def _redraw(self, sentence: str) -> None:
         if sentence == self._shown:
             return
         self._shown, self._drawn = sentence, True
         _write("\r\x1b[K" + _fit(f"omp-coord: {sentence}"))
+
+
+def _in_foreground() -> bool:
+    """Whether the line that the cursor is in is ours; in the background it is the shell's, and what the user types there."""
+    try:
+        return os.tcgetpgrp(2) == os.getpgrp()
+    except OSError:
+        return True  # a terminal that controls nobody here
 
 
 def _sentence(job: Job, waited: float) -> str:

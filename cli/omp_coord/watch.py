@@ -74,10 +74,10 @@ class Screen:
     """The terminal's other screen, so that what stood there before comes back."""
 
     def enter(self) -> None:
-        self._send(b"\x1b[?1049h\x1b[?25l\x1b[H\x1b[J")
+        self._send(b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[J")  # ?7l: a line too long is cut, for one line is one row
 
     def leave(self) -> None:
-        self._send(b"\x1b[?25h\x1b[?1049l")
+        self._send(b"\x1b[?7h\x1b[?25h\x1b[?1049l")
 
     def _send(self, sequence: bytes) -> None:
         """Past Python's buffer: a signal's handler calls this while that may be in the middle of a write."""

@@ -121,14 +121,30 @@ class Bridge:
     def _session_open(self, request: Request, params: dict[str, Any]) -> None:
         if params["pid"] < 1:
             raise RpcError(BAD_PARAMS, "pid must be the number of a process")
+        if "\0" in params["cwd"]:
+            raise RpcError(BAD_PARAMS, "cwd must be the path of a folder")
         opening = Opening(params, self.env, self.home)
         before, told = self.told, Told(self.out, opening.shown)
         same = self.opening is not None and self.opening.same_host_session(opening)
+        old = self.session if same else None
         self.leave("new", taken_over=same)
         self.opening, self.told = opening, told
-        self.answer(request, self.join())
+        try:
+            joined = self.join()
+        finally:
+            if old is not None:
+                self._give_over(old)
+        self.answer(request, joined)
         if same:
             told.again(before)
+
+    def _give_over(self, old: Session) -> None:
+        """Ends this bridge's former session: the one that was opened instead has all it had, unless that is not on its board
+        (another folder, a file that was removed)."""
+        if self.session is not None and self.session.id == old.id:
+            old.contact.close()
+        else:
+            old.leave("new")
 
     def join(self) -> dict[str, Any]:
         """Puts the session on the board, or says why it is not there: the answer to `session.open`."""
@@ -179,14 +195,11 @@ class Bridge:
         self.told.cannot_size(params["reason"], wanted=wanted)
 
     def leave(self, reason: str, *, taken_over: bool = False) -> None:
-        """Ends the session, if there is one. `taken_over`: the same host session opens again and goes on with all it has."""
+        """Ends the session, if there is one. `taken_over`: the same host session opens again and may go on with it."""
         self._agents.let_through()
-        if self.session is not None:
-            if taken_over:
-                self.session.contact.close()
-            else:
-                self.session.leave(reason)
-                self.log.say(f"session {self.session.id} left: {reason}")
+        if self.session is not None and not taken_over:
+            self.session.leave(reason)
+            self.log.say(f"session {self.session.id} left: {reason}")
         self.session = self.opening = self.closed = None
 
     # -- being driven

@@ -7,6 +7,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from coord.private import create
+
 if TYPE_CHECKING:
     from coord.home import Home
 
@@ -24,7 +26,7 @@ class Log:
         line = f"{stamp} bridge[{os.getpid()}] {text}\n".encode("utf-8", "replace")
         try:
             path = self._home.logs() + "/bridge.log"
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            fd = create(path, os.O_WRONLY | os.O_APPEND)
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX)  # several bridges: one of them moves the full file, once
                 os.write(fd, line)

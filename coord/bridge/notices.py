@@ -25,7 +25,8 @@ class Told:
         self._out, self._shown = out, shown
         self._footer = ""
         self._allowance: tuple[int | None, str] | None = None
-        self._holds: set[tuple[str, int]] = set()
+        self._before = frozenset(shown)
+        self._holds: set[str] = set()
         self._outage = False
         self._unsized = ""
         self._waiting: dict[str, dict[str, Any]] = {}
@@ -74,14 +75,16 @@ class Told:
     def _tell_holds(self, session: Session) -> None:
         picture = session.picture
         for pool, until in picture.holds.items():
-            if until is None or (pool, until) in self._holds:
-                continue
-            self._holds.add((pool, until))
-            text = words.held(pool, picture.local_s(until), time.time())
-            id = f"hold-{session.id}-{pool}-{until}"
-            if id not in self._shown:
-                self.notify("info", text)
-                self.deliver(id, HELD_TEXT.format(held=text))
+            # Known by its ticket: the time of a hold moves when the server was stopped or all slept, which is no news.
+            hold = f"hold-{session.id}-{pool}-{picture.tickets.get(pool, '')}-"
+            if until is None:
+                self._holds.discard(hold)  # paused; after that the new time is news
+            elif pool in picture.tickets and hold not in self._holds:
+                self._holds.add(hold)
+                if not any(id.startswith(hold) for id in self._before):
+                    text = words.held(pool, picture.local_s(until), time.time())
+                    self.notify("info", text)
+                    self.deliver(f"{hold}{until}", HELD_TEXT.format(held=text))
         while picture.withdrawn:
             pool = clean(picture.withdrawn.pop(0))
             text = f"the slot of the pool {pool} that was held was taken back, its cap was lowered; the place in line is kept"

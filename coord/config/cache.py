@@ -8,7 +8,7 @@ import sys
 import time
 from _sha1 import sha1
 
-from coord import __version__
+from coord import __version__, private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,14 +47,7 @@ def write(home: Home, path: str, status: os.stat_result, content: bytes, data: d
     digest = _digest(content) if time.time_ns() - newest < _RACY_NS else None
     entry: bytes = marshal.dumps((_key(status), data, digest))
     try:
-        place = _place(home, path)
-        aside = f"{place}.{os.getpid()}"
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(descriptor, _digest(entry) + entry)
-        finally:
-            os.close(descriptor)
-        os.replace(aside, place)
+        private.write(_place(home, path), _digest(entry) + entry)
     except OSError:
         return
 

@@ -16,6 +16,7 @@ import hiredis
 from coord import private
 from coord.errors import Unavailable
 from coord.home import unavailable
+from coord.names import clean
 from coord.server import pids, talk
 from coord.server.lock import Lock
 
@@ -173,7 +174,7 @@ def _launch(home: Home, socket: str, env: Mapping[str, str], end: float, idle: f
     if not first:
         return None
     return (
-        f"started an embedded {kind.capitalize()} {version} for this user in {home.server()}; "
+        f"started an embedded {kind.capitalize()} {version} for this user in {clean(home.server())}; "
         "`omp-coord server stop` stops it"
     )
 
@@ -206,7 +207,7 @@ def _guard(home: Home, socket: str, env: Mapping[str, str], idle: float, program
     kept = {name: env[name] for name in _KEPT if name in env}
     folder, log = home.server(), _log(home)
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guard.py")
-    with open(log, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as out:
+    with open(log, "ab", opener=private.create) as out:
         code = subprocess.run(
             [
                 sys.executable,

@@ -73,7 +73,7 @@ def launch(pids: str, program: list[str]) -> tuple[int, str]:
 
 def attach(pids: str) -> tuple[int, str]:
     """Returns in a guard for the server that PIDS names; the caller itself ends here."""
-    with open(pids, encoding="ascii") as file:
+    with open(pids, encoding="ascii", errors="replace") as file:
         lines = dict(line.rstrip("\n").split(" ", 1) for line in file)
     pid, _, start = lines["server"].partition(" ")
     guard = os.fork()
@@ -105,7 +105,8 @@ class Guard:
     def __init__(self, path: str, lock: str, log: str, idle: float, server: tuple[int, str]) -> None:
         self.path, self.lock, self.log, self.idle = path, lock, log, idle
         self.pid, self.start = server
-        self.tick = min(60.0, idle / 10)
+        self.tick = min(10.0, idle / 10)
+        self.place: tuple[int, int] | None = None
         self.sock: _socket.socket | None = None
         self.connections = -1
         self.pause = 0.01
@@ -114,6 +115,8 @@ class Guard:
     def watch(self) -> None:
         """Returns when the server is gone, by itself or because it was stopped here."""
         while self.alive():
+            if self.cut_off():
+                self.terminate()
             if self.sock is None:
                 self.connect()
             if self.sock is None:
@@ -207,7 +210,29 @@ class Guard:
             sock.close()
             return
         self.sock = sock
+        self.place = self.place_of()
         self.connections = -1  # this connection of our own counts for nothing
+
+    def cut_off(self) -> bool:
+        """Whether newcomers cannot find the server any more (its folder was removed) and start another one, whom those
+        that are connected here would never meet. Without this one they come along."""
+        if self.sock is None:
+            return not os.path.isdir(os.path.dirname(self.path))
+        return self.place_of() != self.place
+
+    def terminate(self) -> None:
+        try:
+            os.kill(self.pid, _signal.SIGTERM)
+        except ProcessLookupError:
+            pass  # it went by itself
+
+    def place_of(self) -> tuple[int, int] | None:
+        """Which file the socket's path leads to."""
+        try:
+            found = os.lstat(self.path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def disconnect(self) -> None:
         if self.sock is not None:

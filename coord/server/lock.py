@@ -7,6 +7,7 @@ import os
 import time
 
 from coord.errors import Unavailable
+from coord.private import create
 
 
 class Lock:
@@ -21,7 +22,7 @@ class Lock:
         self._fd = -1
 
     def __enter__(self) -> Lock:
-        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._fd = create(self._path, os.O_RDWR)
         end = time.monotonic() + self._wait
         while not self._taken():
             if time.monotonic() > end:

@@ -34,7 +34,7 @@ def read(home: Home) -> dict[str, int]:
     returned."""
     try:
         with open(path(home), "rb") as file:  # a text file would import its encoding
-            lines = file.read().decode().splitlines()
+            lines = file.read().decode("ascii", "replace").splitlines()
     except OSError:
         return {}
     found = {}

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from coord.keys import Keys
 from tests.bridge.conftest import settled
 from tests.bridge.host import MAIN, Host, running
 from tests.bridge.test_sessions import sessions, slots
@@ -194,6 +195,34 @@ def test_stopped_alone_and_woken(host: Hosts, place: Place, agents: Any) -> None
     assert it.spawn()["allowed"]
     assert slots(place)["W0"] == "running"
     assert [event["type"] for event in place.events("session_left")] == []
+
+
+def test_a_hold_is_told_once(host: Hosts, place: Place, server: Server) -> None:
+    """A hold's time moves on when the server was stopped, and its board may be lost: it is the hold that was told."""
+    holder, other = host(), host()
+    holder.run("W0")
+    holder.run("W1")
+    assert not other.spawn()["allowed"]
+    holder.ended("W0")
+    other.until_told("deliver")
+    deadlines, name = Keys(place.scope)["DEADLINES"], f"hold|work|{other.session}"
+    before = float(place.redis("ZSCORE", deadlines, name))
+    began = os.times().elapsed
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        until(lambda: os.times().elapsed - began > 6, "longer than half a lease", 20)
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+    until(lambda: float(place.redis("ZSCORE", deadlines, name)) > before, "its time has moved")
+    other.until_footer("coord B · work 1/2 · held work 5m")
+    place.redis("FLUSHALL")
+    until(lambda: place.redis("ZSCORE", deadlines, name), "it is held again")
+    other.call("slash.run", args="help")
+    other.kill_bridge()
+    other.restart()
+    other.open(shown=[one["id"] for one in other.told("deliver")])
+    other.call("slash.run", args="help")
+    assert len(other.told("deliver")) == 1
 
 
 def test_stopped_while_others_live(host: Hosts, place: Place, agents: Any) -> None:

@@ -98,6 +98,7 @@ def test_bad_parameters_in_a_list_and_of_open(host: Hosts) -> None:
     answer = it.answer(it.send("agents.sync", agents=[agent, {**agent, "id": False}]))
     assert answer["error"]["message"] == "agents[1].id must be a text"
     assert it.code("session.open", protocol=1, cwd="/", sessionId="x", pid=0) == -32602
+    assert it.code("session.open", protocol=1, cwd="/\0", sessionId="x", pid=1) == -32602
     assert it.code("session.open", protocol="1", cwd="/", sessionId="x", pid=1) == -32602
 
 

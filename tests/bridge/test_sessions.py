@@ -81,6 +81,16 @@ def test_a_second_open_closes_the_first(host: Hosts, place: Place) -> None:
     assert (left["session"], left["reason"], left["agents"]) == (old, "new", "[]")
 
 
+def test_opening_again_where_it_is_not_active(host: Hosts, place: Place) -> None:
+    """The same host session opens again in a folder without a file: what it had does not stay behind on the board."""
+    it, other = host(), host()
+    it.run("W0")
+    assert not it.open(cwd="/")["active"]
+    assert list(sessions(place)) == ["B"]
+    assert slots(place) == {}
+    assert other.spawn()["used"] == 0
+
+
 def test_closing_says_why(host: Hosts, place: Place) -> None:
     """Only exit and signal leave agents mid-run; after `session.close` a session can be opened again."""
     it = host()

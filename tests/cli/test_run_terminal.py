@@ -10,6 +10,7 @@ import signal
 
 import pytest
 
+from coord.keys import Keys
 from tests.cli.place import Place, finished
 from tests.cli.terminal import INTR, QUIT, status
 from tests.coord.run.stage import COUNTER, Terminal, state
@@ -45,6 +46,25 @@ def test_waiting_line_is_kept_up_to_date(place: Place) -> None:
     seen = terminal.expect("place 1")
     assert "\n" not in seen
     assert "\r\x1b[K" in seen
+
+
+def test_in_the_background_it_leaves_the_prompt_alone(place: Place) -> None:
+    """A job that waits with `&` says so once, and draws over nothing: there stands what the user types. In the foreground
+    it is drawn over again."""
+    gate = place.held()
+    terminal = place.terminal()
+    terminal.type("omp-coord run q -- echo ra''n &\n")
+    terminal.expect("waiting for q, place 1")
+    terminal.expect("\n")
+    (job,) = place.until_jobs(1, "waiting")
+    beats = Keys(place.scope)["LEASES"]
+    first = place.redis("ZSCORE", beats, f"j|{job['id']}")
+    until(lambda: place.redis("ZSCORE", beats, f"j|{job['id']}") > first, "it has beaten again")
+    assert "\x1b[K" not in terminal.read()
+    terminal.type("fg\n")
+    terminal.expect("\r\x1b[K")
+    gate.open()
+    terminal.expect("ran")
 
 
 def test_quiet_says_nothing_while_waiting(place: Place) -> None:

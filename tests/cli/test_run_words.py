@@ -42,6 +42,13 @@ def test_nothing_on_stdout(own_place: Place) -> None:
     )
 
 
+def test_label_of_blanks(place: Place) -> None:
+    """A label that shows nothing is none: the command is shown."""
+    job = on_board(place, "--label", " \n ")
+    assert job.get("label") is None
+    assert str(job["command"]).startswith("bash -c")
+
+
 def test_waiting_lines_without_a_terminal(place: Place) -> None:
     """When stderr is no terminal: one line at once with the place and the holder, and no more while nothing changes."""
     gate = place.held("--label", "the holder")

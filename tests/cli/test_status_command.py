@@ -76,6 +76,16 @@ def test_the_dead_do_not_run(desk: Desk) -> None:
     assert [job["id"] for job in json.loads(desk.board.board_read().fields["jobs"])] == ["next"]
 
 
+def test_a_board_that_can_only_be_read(desk: Desk) -> None:
+    """On a server that takes no change (a replica, a full disk) the board is shown as it stands, the dead with it."""
+    desk.job("dead", "test", pid=desk.dead_pid())
+    desk.board.link.call("ACL", "SETUSER", "looker", "on", ">pw", "allkeys", "allchannels", "+@all", "-@write")
+    seen = desk.json("status", "--json", "--redis", desk.server.tcp.replace("redis://", "redis://looker:pw@"))
+    assert [job["id"] for job in seen["queues"]["test"]["running"]] == ["dead"]
+    (warning,) = seen["warnings"]
+    assert (warning["code"], "the server refuses" in warning["text"]) == ("server", True)
+
+
 def test_an_orphan_keeps_its_slot(desk: Desk) -> None:
     """The runner is gone, its command is not: the job is `orphaned`, with the pids and what ends it in a warning."""
     desk.job("b0b0", pid=desk.dead_pid())

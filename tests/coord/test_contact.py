@@ -1,4 +1,4 @@
-"""coord.contact: how often a lost server is looked for."""
+"""A participant's contact with its board, where no server is needed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from coord.config.settings import Settings
 from coord.contact import Contact
 from coord.errors import Unavailable
 from coord.home import Home
+from coord.server.choose import Choice
 
 
 @pytest.mark.parametrize(("took", "pause"), [(0.01, 2.0), (1.0, 20.0), (2.5, 50.0), (3600.0, 60.0)])
@@ -32,3 +33,12 @@ def test_a_look_that_found_no_server(folder: str, monkeypatch: pytest.MonkeyPatc
     now += pause
     assert lost.retry() is None
     assert lost.retry_in == pytest.approx(pause)
+
+
+def test_a_notice_is_said_once(tmp_path: object) -> None:
+    """A server that is of no use is chosen again every two seconds; what there is to say about that is said once."""
+    contact = Contact(Settings(None, "app"), Home.find({"OMP_COORD_HOME": f"{tmp_path}/home"}), {})
+    for notices in (["full"], ["full"], ["full", "other"]):
+        with pytest.raises(Unavailable):
+            contact._connect(Choice(None, False, notices=notices))
+    assert contact.told() == ["full", "other"]

@@ -214,3 +214,43 @@ def test_only_own_sockets(folder: str) -> None:
     with open(folder + "/file", "w"):
         pass
     assert not own_socket(folder + "/file")
+
+
+@pytest.fixture
+def shut() -> Iterator[None]:
+    """A umask that takes every right away, also ours."""
+    before = os.umask(0o777)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("shut")
+def test_a_umask_does_not_shut_us_out(folder: str) -> None:
+    """Folders and files are 0700 and 0600 also under a umask that would keep their owner out of them."""
+    found = Home.find({"OMP_COORD_HOME": folder + "/a/b"})
+    for path in (found.scopes(), found.cache(), folder + "/a"):
+        assert mode(path) == 0o700
+    privates.write(found.cache() + "/one", "text")
+    os.close(privates.create(found.cache() + "/two", os.O_WRONLY))
+    assert mode(found.cache() + "/one") == mode(found.cache() + "/two") == 0o600
+
+
+def test_write_is_whole_or_not_at_all(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that takes only a part of what is written leaves the old file, and nothing beside it."""
+    path, real = folder + "/file", os.write
+    privates.write(path, "old")
+    monkeypatch.setattr(privates.os, "write", lambda fd, data: real(fd, data[:3]))
+    privates.write(path, "taken in parts")
+    room = iter([3])
+
+    def full(fd: int, data: bytes) -> int:
+        if (left := next(room, 0)) == 0:
+            raise OSError(28, "No space left on device")
+        return real(fd, data[:left])
+
+    monkeypatch.setattr(privates.os, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        privates.write(path, "never seen")
+    with open(path) as file:
+        assert file.read() == "taken in parts"
+    assert sorted(os.listdir(folder)) == ["file", "temp"]

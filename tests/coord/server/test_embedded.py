@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -322,6 +323,36 @@ def test_lost_socket(home: Home, env: dict[str, str]) -> None:
     assert not embedded.start(home, env, wait=30.0).already
     assert not alive(pid)
     assert ask(home, "GET", "a") == "1"
+
+
+def test_removed_state_folder(home: Home, env: dict[str, str]) -> None:
+    """Nobody who comes new can reach a server whose folder was removed: its guard ends it, so that those who are
+    connected go where the others are."""
+    embedded.start(home, env, idle=1.0)
+    found = pids.read(home)
+    shutil.rmtree(home.root)
+    until(lambda: not any(map(alive, found.values())), "server and guard are gone", 15)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\0", b"", b"server\nguard x y\n\n"])
+def test_damaged_pids(home: Home, env: dict[str, str], content: bytes) -> None:
+    """A file of pids with something else in it is the same as none."""
+    home.server()
+    with open(pids.path(home), "wb") as file:
+        file.write(content)
+    assert not embedded.start(home, env).already
+    assert set(pids.read(home)) == {"server", "guard"}
+
+
+def test_notice_is_one_line(folder: str, env: dict[str, str]) -> None:
+    """Whatever stands in the state folder's name, what is said of it is one line."""
+    home = Home.find({"OMP_COORD_HOME": f"{folder}/a\n\x1b[31mb"})
+    try:
+        notice = embedded.start(home, env).notice
+        assert notice is not None
+        assert notice.isprintable()
+    finally:
+        embedded.stop(home, force=True)
 
 
 def test_program_that_fails(home: Home, env: dict[str, str], folder: str) -> None:
