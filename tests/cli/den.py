@@ -22,6 +22,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 NOBODY = "redis://127.0.0.1:1"
 """A URL where nothing listens."""
 
+AS_FOR_USERS = "decide.IN_ALL_S = 3.0"
+"""For tests of what a server that does not answer may cost; the launcher is more patient otherwise."""
+
 LAUNCHER = f"""#!{sys.executable}
 import sys
 sys.path[:0] = [{ROOT!r}, {ROOT + "/cli"!r}]

@@ -9,15 +9,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.den import Den, den_of
+from tests.cli.den import AS_FOR_USERS, Den, den_of
 from tests.cli.place import Place, finished, one_line, output
 from tests.servers import Server, short_folder
 from tests.waiting import Awake, until
 
 LATE_S = 4.5
 """A server that hangs may cost 3 s, twice that would be a fault; a busy machine adds to each of our steps."""
-AS_FOR_USERS = "decide.IN_ALL_S = 3.0"
-"""The tests' launcher is more patient otherwise."""
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ class OmpHost:
         """Whether it starts and is the version that the tests are made for."""
         if self.version() != VERSION:
             return False
-        answer = subprocess.run([*self.command, "--version"], capture_output=True, text=True, timeout=120, check=False)
+        answer = subprocess.run([*self.command, "--version"], capture_output=True, text=True, timeout=300, check=False)
         return answer.stdout.strip() == f"omp/{VERSION}"
 
 

@@ -28,7 +28,7 @@ def plugin(world: World, *words: str, code: int = 0) -> str:
     """What `omp-coord plugin WORDS` prints."""
     ended = subprocess.run(
         [world.den.command, "plugin", *words], cwd=world.project, env=world.env, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert ended.returncode == code, (ended.stdout, ended.stderr)
     return ended.stdout + ended.stderr

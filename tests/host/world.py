@@ -79,7 +79,7 @@ class World:
             first, second = second, first
         return first, second
 
-    def omp(self, *words: str, timeout: float = 120) -> str:
+    def omp(self, *words: str, timeout: float = 300) -> str:
         """What `omp WORDS` prints, as a command of its own; it finds bun on its PATH."""
         env = {**self.env, "PATH": f"{os.path.dirname(self.host.bun)}:{self.env['PATH']}"}
         ended = subprocess.run(
