@@ -333,6 +333,16 @@ def test_removed_state_folder(home: Home, env: dict[str, str]) -> None:
     until(lambda: not any(map(alive, found.values())), "server and guard are gone", 15)
 
 
+def test_no_room_for_more_clients(home: Home, env: dict[str, str]) -> None:
+    """A server that takes no more clients runs: it is neither called gone nor ended."""
+    embedded.start(home, env)
+    pid = pids.read(home)["server"]
+    ask(home, "CONFIG", "SET", "maxclients", "1")
+    assert embedded.url(home)
+    assert embedded.start(home, env).already
+    assert alive(pid)
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe\0", b"", b"server\nguard x y\n\n"])
 def test_damaged_pids(home: Home, env: dict[str, str], content: bytes) -> None:
     """A file of pids with something else in it is the same as none."""
