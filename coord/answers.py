@@ -6,6 +6,8 @@ again; 0: it does) and `suspects` (participants that the caller should look at i
 
 from __future__ import annotations
 
+from coord.errors import BoardFault
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -164,4 +166,7 @@ def _json(text: str | None) -> Any:
         return []
     import json
 
-    return json.loads(text)
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise BoardFault(f"the board holds a record that is not ours: {error}") from None

@@ -78,6 +78,13 @@ def start_patiently(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(embedded.start.__kwdefaults__ or {}, "wait", START_S)
 
 
+def as_node(kind: str) -> list[str]:
+    """What makes a server a node of a cluster. Its second port is of our choice, where the program lets us: by default it is
+    10,000 higher, where somebody else may be."""
+    own = [] if kind == "redis6" else ["--cluster-port", str(free_port())]
+    return ["--cluster-enabled", "yes", *own]
+
+
 class Server:
     """A running server of one kind. `kill` is kill -9, `stop` is graceful; `restart` brings its data back.
 

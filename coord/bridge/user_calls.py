@@ -66,7 +66,9 @@ class UserCalls:
             shown = f"The board cannot be shown: {clean(str(text))}" if failed else f"```\n{text.rstrip()}\n```"
             self._say(request, f"{first}\n\n{shown}", tool=tool, error=failed)
 
-        bridge.errands.send(lambda: bridge.show([what], cwd), then)
+        # The session's own board, whatever its file names now.
+        scope = ["--scope", session.contact.settings.scope] if session is not None else []
+        bridge.errands.send(lambda: bridge.show([what, *scope], cwd), then)
 
     def _self_words(self, session: Session | None) -> str:
         assert session is not None

@@ -42,7 +42,6 @@ class Watching:
     def _load(self, opening: Opening) -> None:
         bridge = self._bridge
         session = bridge.session if bridge.closed is None else None
-        scope = session.contact.settings.scope if session is not None else None
         self._loads = True
 
         def then(found: Any) -> None:
@@ -50,7 +49,7 @@ class Watching:
             if opening is bridge.opening and session is (bridge.session if bridge.closed is None else None):
                 self._loaded(session, found)
 
-        bridge.errands.send(lambda: load_lean(opening.cwd, bridge.env, bridge.home, scope=scope), then)
+        bridge.errands.send(lambda: load_lean(opening.cwd, bridge.env, bridge.home), then)
 
     def _loaded(self, session: Session | None, found: Any) -> None:
         if session is not None:
@@ -81,6 +80,9 @@ class Watching:
         elif isinstance(found, Exception) or found is None:
             return  # the file is being replaced, or was taken away: what was agreed stays
         else:
+            if found.scope != (scope := session.contact.settings.scope):
+                told.notify("warning", f"{found.path} names the scope {found.scope} now: this session stays in {scope}")
+                found.scope = scope
             if found.policy != session.contact.settings.policy:
                 session.policy = found.policy, found.policy_json
                 session.beat_soon(0.0)

@@ -72,10 +72,11 @@ def _given_twice(document: Document, path: Path, at: int) -> Finding:
 
 
 def dotted(path: Path) -> str:
-    """`("queues", "build", "slots")` as `queues.build.slots`, list items as `commands[0]`."""
+    """`("queues", "build", "slots")` as `queues.build.slots`, list items as `commands[0]`; an endless key is cut."""
     text = ""
     for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        shown = part if isinstance(part, int) or len(part) <= 64 else part[:63] + "…"
+        text += f"[{part}]" if isinstance(part, int) else f".{shown}" if text else str(shown)
     return text
 
 

@@ -71,7 +71,7 @@ def socket_url(home: Home) -> str | None:
 
 def url_of(socket: str) -> str:
     """The URL of a socket's path: what would mean something else in a URL is percent-encoded."""
-    for char in "%?@#":
+    for char in "%?@#\r\n":  # a line's end would end it in the scope's record
         socket = socket.replace(char, f"%{ord(char):02X}")
     return "unix://" + socket
 

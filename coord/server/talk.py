@@ -40,7 +40,10 @@ def ask(where: Where, commands: Sequence[Command], timeout: float, *, own: bool 
             _check_peer(sock, str(where))
         # The stub of pack_command has a tuple of one word only.
         packed = [hiredis.pack_command(command) for command in commands]  # type: ignore[arg-type]
-        _send(sock, b"".join(packed), end)
+        try:
+            _send(sock, b"".join(packed), end)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # a server that takes no more clients says so and hangs up: what it said is still to be read
         return _answers(sock, len(commands), end)
     finally:
         sock.close()

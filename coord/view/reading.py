@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from coord.errors import BoardFault
+
 
 class Reading:
     """Raw records. `jobs`, `sessions` and `slots` by id, sessions in the order of their letters; `limits` by queue,
@@ -12,7 +14,14 @@ class Reading:
     fields it stands for no board."""
 
     def __init__(self, fields: dict[str, str], now: int) -> None:
+        """Raises `BoardFault` when somebody wrote something else there."""
         self.now = now
+        try:
+            self._take(fields)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BoardFault(f"the board holds a record that is not ours: {type(error).__name__}: {error}") from None
+
+    def _take(self, fields: dict[str, str]) -> None:
         self.jobs: dict[str, dict[str, Any]] = {job["id"]: job for job in json.loads(fields.get("jobs", "[]"))}
         self.limits: dict[str, dict[str, Any]] = json.loads(fields.get("limits", "{}"))
         self.policies: dict[str, dict[str, Any]] = json.loads(fields.get("policies", "{}"))

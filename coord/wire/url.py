@@ -93,10 +93,11 @@ class Address:
 
 
 def hide_password(url: str) -> str:
-    """The URL with any user and password left out, also when it is no proper one."""
+    """The URL with any user and password left out and on one line, also when it is no proper one."""
     scheme, mark, rest = url.partition("://") if "://" in url else ("", "", url)
     where, question, query = rest.rpartition("@")[2].partition("?")
-    return scheme + mark + where + question + (query if query.startswith("db=") else "…" if query else "")
+    shown = scheme + mark + where + question + (query if query.startswith("db=") else "…" if query else "")
+    return shown if shown.isprintable() else "".join(c if c.isprintable() else "?" for c in shown)
 
 
 def _is_ipv6(host: str) -> bool:
@@ -105,8 +106,7 @@ def _is_ipv6(host: str) -> bool:
 
 
 def _bad(url: str) -> ConfigError:
-    shown = "".join(c if c.isprintable() else "?" for c in hide_password(url))
-    return ConfigError(f"not a server URL: {shown!r}; use one of {FORMS}")
+    return ConfigError(f"not a server URL: {hide_password(url)!r}; use one of {FORMS}")
 
 
 def _unquote(text: str) -> str:

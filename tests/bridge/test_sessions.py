@@ -218,6 +218,20 @@ def test_files_that_differ(host: Hosts, place: Place) -> None:
     assert result["footer"] == "coord B · work 0/1"
 
 
+def test_a_file_that_names_another_scope_or_is_gone(host: Hosts, place: Place) -> None:
+    """The session stays where it is; that is said, and `/coord` goes on showing its board."""
+    it = host()
+    it.run("W0")
+    place.write(".omp-coord.json", '{"scope": "elsewhere", "agents": {"pools": {"work": {"cap": 2}}}}')
+    told = it.until_told("notify", "names the scope elsewhere now")
+    assert (told["level"], told["text"].endswith(f"stays in {place.scope}")) == ("warning", True)
+    assert f"Board {place.scope} " in it.call("slash.run", args="")["text"]
+    os.unlink(place.path(".omp-coord.json"))
+    shown = it.call("slash.run", args="")["text"]
+    assert (f"Board {place.scope} " in shown, "work" in shown) == (True, True)
+    assert it.spawn()["cap"] == 2
+
+
 def test_a_changed_file_counts_at_the_next_beat(host: Hosts, place: Place, agents: Any) -> None:
     """A raised cap serves the line with no release; an invalid file is reported and the old one kept."""
     it = host()

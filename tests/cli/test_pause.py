@@ -154,6 +154,7 @@ def test_leaving_as_one_that_has_ended(line: Desk) -> None:
             ["--session", "Z"],
             "there is no session Z. There are: A (/home/ann/app), B (/home/ann/app), C (/home/ann/app).",
         ),
+        (["--session", "\udcff\n"], "there is no session ? . There are: A "),
         (["--session", "bb"], "2 sessions begin with bb. There are: A "),
         ([], "say whose place with --session. There are: A "),
         (["wrok", "--session", "B"], 'there is no pool "wrok". Did you mean "work"? Known: work.'),

@@ -101,7 +101,7 @@ def test_cancel_by_the_beginning_of_an_id(desk: Desk) -> None:
     assert list(states(desk, "test")) == ["ab12"]
 
 
-@pytest.mark.parametrize("word", ["zz", "", "*", "-1", "a|b"])
+@pytest.mark.parametrize("word", ["zz", "", "*", "-1", "a|b", "\udcff\n"])
 def test_cancel_an_unknown_job(desk: Desk, word: str) -> None:
     """Exit 1 and one line, whatever the word is."""
     desk.job("a1")

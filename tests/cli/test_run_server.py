@@ -265,6 +265,17 @@ def test_broken_board(place: Place) -> None:
     place.redis("DEL", *Keys(place.scope).all())
 
 
+def test_broken_record(place: Place) -> None:
+    """A record of a holder that somebody overwrote: the next one says so and runs, with `--strict` it does not."""
+    place.held()
+    (job,) = place.jobs("running")
+    place.redis("HSET", Keys(place.scope)["JOBS"], job["id"], "{nonsense")
+    assert "not ours" in one_line(finished(place.run("--no-wait", "--strict", "q", "--", "true"), 69)[1])
+    out, err = finished(place.run("--no-wait", "q", "--", "echo", "ran"), 0)
+    assert (out, err.count("\n"), err.endswith("; running without coordination\n")) == ("ran\n", 1, True)
+    place.redis("DEL", *Keys(place.scope).all())
+
+
 def test_server_in_another_home(place: Place, server: Server) -> None:
     """`--redis` naming another server than the one where the scope lives: a warning, and it goes where the scope lives."""
     gate = place.held()

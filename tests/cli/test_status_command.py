@@ -76,6 +76,14 @@ def test_the_dead_do_not_run(desk: Desk) -> None:
     assert [job["id"] for job in json.loads(desk.board.board_read().fields["jobs"])] == ["next"]
 
 
+@pytest.mark.parametrize("record", ["{broken", "[]", "5", "null"])
+def test_a_record_that_is_not_ours(desk: Desk, record: str) -> None:
+    """What somebody wrote into the board by hand is one line, exit 1."""
+    desk.board.link.call("HSET", desk.board.keys["JOBS"], "mine", record)
+    for words in (("status",), ("queue", "list"), ("agents",), ("queue", "cancel", "mine")):
+        assert desk.cli(*words, code=1)[1].startswith("omp-coord: ")
+
+
 def test_a_board_that_can_only_be_read(desk: Desk) -> None:
     """On a server that takes no change (a replica, a full disk) the board is shown as it stands, the dead with it."""
     desk.job("dead", "test", pid=desk.dead_pid())

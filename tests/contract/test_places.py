@@ -14,7 +14,7 @@ from coord.wire import connect
 from coord.wire.link import ServerError
 from coord.wire.url import Address
 from tests.boards import policy, record
-from tests.servers import KINDS, Server, short_folder
+from tests.servers import KINDS, Server, as_node, short_folder
 from tests.waiting import until
 
 
@@ -49,7 +49,7 @@ def node(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A cluster of one node that serves all slots."""
     folder = short_folder()
     try:
-        with Server(request.param, folder, "--cluster-enabled", "yes") as server:
+        with Server(request.param, folder, *as_node(request.param)) as server:
             link = connect(server.url)
             link.call("CLUSTER", "ADDSLOTS", *range(16384), timeout=20)
             until(lambda: "cluster_state:ok" in str(link.call("CLUSTER", "INFO")), "the cluster is up")

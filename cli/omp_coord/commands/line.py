@@ -59,7 +59,7 @@ def leave(
         reader = found_reader(config, redis, scope)
         reading = reader.read()
         board = found_board(reader)
-        found = _find(session or os.environ.get("OMP_COORD_SESSION", ""), reading, reader)
+        found = _find(clean(session or os.environ.get("OMP_COORD_SESSION", "")), reading, reader)
         _check(pool, reader.picture()["pools"])
         answer = board.line_leave(found, pool or "")
         left = answer.fields.get("pools", "").split()

@@ -106,7 +106,7 @@ def cancel(
     with errors_reported():
         reader = found_reader(config, redis, scope)
         reading = reader.read()
-        found = _find(job, reading, reader)
+        found = _find(clean(job), reading, reader)
         _say_what_came_of_it(found, _cancel(found, reader, kill, reason), reading.jobs.get(found, {}), reader)
 
 

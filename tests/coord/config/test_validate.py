@@ -47,6 +47,12 @@ def test_defaults() -> None:
     assert config.lease_seconds == 10
 
 
+def test_an_endless_key_is_shown_short() -> None:
+    """An error stays a line that can be read."""
+    (found,) = findings({"queues": {"q" * 70_000: {"slots": 1}}})
+    assert len(str(InvalidConfig("/p/.omp-coord.json", [found]))) < 400
+
+
 def test_a_queue_has_defaults_too() -> None:
     """Only slots must be given."""
     queue = read({"queues": {"q": {"slots": 2, "lanes": {"l": {}}}}}).queues["q"]

@@ -263,7 +263,7 @@ def test_soft_limits_are_raised(home: Home, env: dict[str, str]) -> None:
     assert int(limits["Max open files"]) > 256
 
 
-@pytest.mark.parametrize("name", ["d" * 120, "a b%20c?d#e@f", "ü'\"\\"])
+@pytest.mark.parametrize("name", ["d" * 120, "a b%20c?d#e@f", "ü'\"\\", "a\nb"])
 def test_odd_places(folder: str, env: dict[str, str], name: str) -> None:
     """It runs with its folder in a place too deep for a socket, or with characters that mean something in
     URLs."""
@@ -271,7 +271,9 @@ def test_odd_places(folder: str, env: dict[str, str], name: str) -> None:
 
     home = Home.find({"OMP_COORD_HOME": f"{folder}/{name}", "XDG_RUNTIME_DIR": folder})
     try:
-        link = connect(embedded.start(home, env).url)
+        url = embedded.start(home, env).url
+        assert url.count("\n") == 0  # the scope's record has it on a line
+        link = connect(url)
         assert link.call("PING") == "PONG"
         link.close()
     finally:
@@ -332,6 +334,16 @@ def test_removed_state_folder(home: Home, env: dict[str, str]) -> None:
     found = pids.read(home)
     shutil.rmtree(home.root)
     until(lambda: not any(map(alive, found.values())), "server and guard are gone", 15)
+
+
+def test_no_room_for_more_clients(home: Home, env: dict[str, str]) -> None:
+    """A server that takes no more clients runs: it is neither called gone nor ended."""
+    embedded.start(home, env)
+    pid = pids.read(home)["server"]
+    ask(home, "CONFIG", "SET", "maxclients", "1")
+    assert embedded.url(home)
+    assert embedded.start(home, env).already
+    assert alive(pid)
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\0", b"", b"server\nguard x y\n\n"])

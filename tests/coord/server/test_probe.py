@@ -11,7 +11,7 @@ import pytest
 from coord.keys import Keys
 from coord.server import probe
 from coord.wire.url import Address
-from tests.servers import KINDS, Server, free_port
+from tests.servers import KINDS, Server, as_node, free_port
 from tests.waiting import Awake
 
 Fake = Callable[[bytes], str]
@@ -91,7 +91,7 @@ def test_replica(server: Server) -> None:
 
 def test_node_of_a_cluster(folder: str) -> None:
     """A node of a cluster is to be named as one."""
-    with Server("redis7", folder, "--cluster-enabled", "yes") as running:
+    with Server("redis7", folder, *as_node("redis7")) as running:
         problem = look(running.tcp).problem
     assert problem is not None
     assert "cluster" in problem

@@ -9,7 +9,7 @@ from typing import Any
 
 from coord.errors import CoordError
 from coord.wire import connect
-from tests.servers import Server, free_port, need
+from tests.servers import Server, as_node, free_port, need
 from tests.waiting import until
 
 SLOTS = 16384
@@ -23,9 +23,7 @@ class Cluster:
         for number in range(count):
             place = os.path.join(folder, str(number))
             os.mkdir(place)
-            # The cluster's own port is of our choice: by default it is 10,000 higher, where somebody else may be.
-            more = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--cluster-port", str(free_port())]
-            self.nodes.append(Server(kind, place, *more))
+            self.nodes.append(Server(kind, place, *as_node(kind), "--cluster-node-timeout", "2000"))
         self.links: list[Any] = [connect(node.url) for node in self.nodes]
         self._join()
 

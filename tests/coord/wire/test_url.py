@@ -86,3 +86,4 @@ def test_what_is_shown_names_the_place() -> None:
     """What is shown is the URL with the user and password left out."""
     assert hide_password("redis://u:p@h:1/2?db=3") == "redis://h:1/2?db=3"
     assert hide_password("unix:///a") == "unix:///a"
+    assert hide_password("unix:///a\n\x1b\udcff") == "unix:///a???"
