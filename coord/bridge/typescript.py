@@ -1,4 +1,5 @@
-"""Writes `plugin/src/protocol.ts` from `coord.bridge.protocol`: `python -m coord.bridge.typescript` (`--check` only looks).
+"""Writes `plugin/src/protocol.ts` from `coord.bridge.protocol`, and `offered.ts` from `coord.bridge.tools`:
+`python -m coord.bridge.typescript` (`--check` only looks).
 
 Every type of the protocol becomes an interface or an alias of the same name, `REQUESTS` and `NOTIFICATIONS` become the
 maps by which the plugin's calls are typed. What is not required may be left out or null in what the host sends; in what
@@ -7,22 +8,40 @@ the bridge sends it may be left out.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import types
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from coord.bridge import protocol
+from coord.bridge import protocol, tools
+from coord.config.find import FILE_NAME
 
-PATH = os.path.join(os.path.dirname(__file__), "..", "..", "plugin", "src", "protocol.ts")
-HEAD = "// Made from coord/bridge/protocol.py by `python -m coord.bridge.typescript`; changed there, not here."
+FOLDER = os.path.join(os.path.dirname(__file__), "..", "..", "plugin", "src")
+HEAD = "// Made from coord/bridge/{}.py by `python -m coord.bridge.typescript`; changed there, not here."
 _SIMPLE = {str: "string", int: "number", float: "number", bool: "boolean", Any: "unknown", type(None): "null"}
 _ALIASES = {value: name for name, value in vars(protocol).items() if get_origin(value) is Literal}
 
 
-def text() -> str:
-    """The whole file."""
-    parts = [HEAD, f"export const PROTOCOL = {protocol.PROTOCOL};"]
+def files() -> dict[str, str]:
+    """Name → content."""
+    return {"protocol.ts": _protocol(), "offered.ts": _offered()}
+
+
+def _offered() -> str:
+    """What may be registered before a bridge has said it."""
+    listed = json.dumps(tools.TOOLS, indent="\t")
+    parts = [
+        HEAD.format("tools"),
+        'import type { Tool } from "./protocol.ts";',
+        f"export const CONFIG_FILE = {json.dumps(FILE_NAME)};",
+        f"/** The first is there in every session. */\nexport const TOOLS: Tool[] = {listed};",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _protocol() -> str:
+    parts = [HEAD.format("protocol"), f"export const PROTOCOL = {protocol.PROTOCOL};"]
     for name, value in vars(protocol).items():
         if is_typeddict(value):
             parts.append(_interface(name, value))
@@ -80,14 +99,17 @@ def _notifications() -> str:
 
 
 def main(words: list[str]) -> int:
-    """Writes the file; with `--check` exit 1 when it is not what it would be."""
-    made = text()
-    if words == ["--check"]:
-        with open(PATH, encoding="utf-8") as file:
-            return 0 if file.read() == made else 1
-    with open(PATH, "w", encoding="utf-8") as file:
-        file.write(made)
-    return 0
+    """Writes the files; with `--check` exit 1 when one is not what it would be."""
+    same = True
+    for name, made in files().items():
+        path = os.path.join(FOLDER, name)
+        if words == ["--check"]:
+            with open(path, encoding="utf-8") as file:
+                same = file.read() == made and same
+        else:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(made)
+    return 0 if same else 1
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import {
 import { findRegistry, runningNow, watchAgents } from "./roster.ts";
 import { type Shared, shared } from "./state.ts";
 import { LOST, MISSING } from "./texts.ts";
-import { ALONE, registerTools } from "./tools.ts";
+import { registerTools } from "./tools.ts";
 import { footer, notify, showInfos } from "./ui.ts";
 import { VERSION } from "./version.ts";
 
@@ -139,8 +139,6 @@ function missing(s: Shared): void {
 	leave(s);
 	s.connection = null;
 	s.apart = "missing";
-	if (s.tools.length === 0) s.tools = ALONE;
-	if (s.main !== null) registerTools(s, s.main.pi);
 	if (!s.told.has(MISSING)) notify(s, [{ level: "error", text: MISSING }]);
 	s.told.add(MISSING);
 }

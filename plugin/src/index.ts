@@ -8,10 +8,11 @@ import { mainEnded, mainStarted, mainSwitched } from "./session.ts";
 import { registerSlash } from "./slash.ts";
 import { spawnCheck } from "./spawn.ts";
 import { isDouble, shared } from "./state.ts";
-import { registerTools } from "./tools.ts";
+import { expectedTools, registerTools } from "./tools.ts";
 
 export default function ompCoord(pi: Pi): void {
 	const s = shared();
+	if (s.tools.length === 0) s.tools = expectedTools();
 	registerSlash(pi);
 	registerTools(s, pi);
 

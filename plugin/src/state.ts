@@ -49,7 +49,7 @@ export interface Shared {
 	opened: Opened | null;
 	tools: Tool[];
 	commands: Command[];
-	/** Tools by the instance that has them. */
+	/** The shapes of the tools that an instance has. */
 	registered: WeakMap<Pi, Set<string>>;
 	/** What omp lent: undefined while it was not looked for, null when this omp has none. */
 	setting: Setting | null | undefined;

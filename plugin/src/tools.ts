@@ -1,23 +1,31 @@
-// The agents' tools, as the bridge lists them: a later tool needs no change here.
+// The agents' tools. Those that are known are registered by the factory, before omp makes its system prompt: for each one that
+// comes later omp makes it anew, 20 ms each. What the bridge lists besides, or otherwise, comes when it says so: a later tool
+// needs no change here.
 
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { ask } from "./bridge.ts";
+import { CONFIG_FILE, TOOLS } from "./offered.ts";
 import type { Context, Pi, ToolAnswer } from "./omp.ts";
 import type { Tool } from "./protocol.ts";
 import { type Shared, shared } from "./state.ts";
 import { MISSING, NO_ANSWER } from "./texts.ts";
 
-/** What there is while no bridge can be asked. */
-export const ALONE: Tool[] = [
-	{ name: "coord_status", description: MISSING, schema: { type: "object", properties: {}, additionalProperties: false } },
-];
+/** What the bridge will probably list: whether a file is valid, and may be believed, is for the bridge to say. */
+export function expectedTools(): Tool[] {
+	const folders = [process.cwd()];
+	while (folders[0] !== dirname(folders[0]!)) folders.unshift(dirname(folders[0]!));
+	return folders.some(folder => existsSync(join(folder, CONFIG_FILE))) ? TOOLS : TOOLS.slice(0, 1);
+}
 
-/** Gives an instance the tools that it does not have yet. */
+/** Gives an instance the tools that it does not have yet, or has otherwise. */
 export function registerTools(s: Shared, pi: Pi): void {
 	const known = s.registered.get(pi) ?? new Set();
 	s.registered.set(pi, known);
 	for (const tool of s.tools) {
-		if (!known.has(tool.name)) pi.registerTool(definition(tool));
-		known.add(tool.name);
+		const shape = JSON.stringify([tool.name, tool.description, tool.schema]);
+		if (!known.has(shape)) pi.registerTool(definition(tool));
+		known.add(shape);
 	}
 }
 

@@ -1,6 +1,6 @@
 // An omp without omp: it has the parts that the plugin uses, and shows what the plugin did with them.
 
-import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { patience as bashPatience } from "../src/bash.ts";
@@ -221,13 +221,17 @@ export function freshState(): Shared {
 	return s;
 }
 
-/** What a test begins with, and how it ends: with no process left. */
+/** What a test begins with, and how it ends: with no process left. Its folder has a configuration file if it is `configured`. */
 export class World {
 	readonly bridge = new FakeBridge();
 	readonly s = freshState();
 	readonly main: Session;
+	readonly #before = process.cwd();
 
-	constructor(hasUI = true) {
+	constructor(hasUI = true, configured = false) {
+		if (configured) writeFileSync(join(this.bridge.folder, ".omp-coord.json"), "{}");
+		mkdirSync(join(this.bridge.folder, "project"));
+		process.chdir(join(this.bridge.folder, "project"));
 		this.main = new Session(undefined, hasUI);
 	}
 
@@ -242,6 +246,7 @@ export class World {
 		await this.main.emit("session_shutdown");
 		const pids = this.bridge.heard("started").map(({ pid }) => pid);
 		await until(() => pids.every(pid => !alive(pid)), "no bridge is left");
+		process.chdir(this.#before);
 		this.bridge.remove();
 	}
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { TOOLS as OFFERED } from "../src/offered.ts";
 import type { ToolAnswer } from "../src/omp.ts";
 import { opened, type Session, sub, until, World } from "./support.ts";
 
@@ -24,6 +25,18 @@ test("tools come from the bridge's list, those of a later bridge too; subagents 
 		expect([later?.description, later?.parameters]).toEqual(["Not thought of yet", TOOLS[1]?.schema as never]);
 		expect([later?.loadMode, later?.approval]).toEqual(["essential", "read"]);
 	}
+});
+
+test("with a configuration file at hand they are there before omp makes its prompt, and none comes twice", async () => {
+	expect([...world.main.tools.keys()]).toEqual(["coord_status"]); // no file here
+	await world.end();
+	world = new World(true, true);
+	const known = [...world.main.tools];
+	expect(known.map(([name]) => name)).toEqual(OFFERED.map(tool => tool.name));
+	const [first, ...others] = OFFERED;
+	await world.open({ "session.open": opened({ tools: [{ ...first!, description: "Otherwise" }, ...others] }) });
+	expect(world.main.tools.get("coord_status")?.description).toBe("Otherwise");
+	expect([...world.main.tools.values()].slice(1).every((tool, n) => tool === known[n + 1]?.[1])).toBe(true);
 });
 
 test("a call goes to the bridge with the agent that made it", async () => {

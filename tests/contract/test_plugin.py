@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from coord import __version__
-from coord.bridge import protocol, typescript
+from coord.bridge import protocol, tools, typescript
 
-PLUGIN = os.path.join(os.path.dirname(typescript.PATH), "..")
-SOURCES = os.path.dirname(typescript.PATH)
+PLUGIN = os.path.join(typescript.FOLDER, "..")
+SOURCES = typescript.FOLDER
 
 
 def read(name: str) -> str:
@@ -23,7 +23,7 @@ def read(name: str) -> str:
 
 def test_the_protocol_is_the_bridges() -> None:
     """`python -m coord.bridge.typescript` would write what is there."""
-    assert read("src/protocol.ts") == typescript.text()
+    assert {name: read(f"src/{name}") for name in typescript.files()} == typescript.files()
     assert typescript.main(["--check"]) == 0
 
 
@@ -31,7 +31,13 @@ def test_a_change_of_the_protocol_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
     """A request more, and the file that is there is not right any more."""
     more: dict[str, Any] = {**protocol.REQUESTS, "more.words": (protocol.SlashRun, None)}
     monkeypatch.setattr(protocol, "REQUESTS", more)
-    assert '"more.words": { params: SlashRun; result: null };' in typescript.text()
+    assert '"more.words": { params: SlashRun; result: null };' in typescript.files()["protocol.ts"]
+    assert typescript.main(["--check"]) == 1
+
+
+def test_a_tool_that_is_offered_newly_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tool more, and the plugin would register it too late."""
+    monkeypatch.setattr(tools, "TOOLS", [*tools.TOOLS, {"name": "coord_more", "description": "", "schema": {}}])
     assert typescript.main(["--check"]) == 1
 
 
