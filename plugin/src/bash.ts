@@ -2,6 +2,7 @@
 // takes long, and other calls of the same message wait for it: so nothing here throws, and a bridge that is slow, gone or
 // older than the rules lets the command run.
 
+import { connected } from "./bridge.ts";
 import type { Context, ToolCallAnswer, ToolCallEvent } from "./omp.ts";
 import type { CommandResult } from "./protocol.ts";
 import { shared } from "./state.ts";
@@ -19,7 +20,7 @@ export async function commandCheck(event: ToolCallEvent, ctx: Context): Promise<
 }
 
 async function checked(event: ToolCallEvent, command: string, ctx: Context): Promise<ToolCallAnswer | undefined> {
-	const connection = shared().connection;
+	const connection = connected(shared());
 	if (connection === null) return undefined;
 	if (connection.state === "opening") await connection.settled(patience.ms);
 	if (connection.state !== "open") return undefined;

@@ -29,6 +29,17 @@ const GIVE_UP_MS = 5_000;
 /** Inactive without a word and without a process: nothing is expected to change by itself. */
 const QUIET: string[] = ["noConfig", "off"];
 
+/** Whether no bridge was started for Main yet. */
+export function isDue(s: Shared): boolean {
+	return s.main !== null && s.connection === null && s.apart === null;
+}
+
+/** The connection, started now if it was not yet; null when the session has none. */
+export function connected(s: Shared): Connection | null {
+	if (isDue(s)) connect(s);
+	return s.connection;
+}
+
 export function connect(s: Shared): void {
 	const connection: Connection = new Connection({
 		env: () => plainEnvironment(s),

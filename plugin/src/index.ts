@@ -4,7 +4,7 @@
 import { agentEnded, agentLeft, agentLives, agentStarted } from "./agents.ts";
 import { commandCheck } from "./bash.ts";
 import type { Context, Events, Pi } from "./omp.ts";
-import { mainEnded, mainStarted, mainSwitched } from "./session.ts";
+import { mainEnded, mainStarted, mainSwitched, mainTurns } from "./session.ts";
 import { registerSlash } from "./slash.ts";
 import { spawnCheck } from "./spawn.ts";
 import { isDouble, shared } from "./state.ts";
@@ -28,6 +28,7 @@ export default function ompCoord(pi: Pi): void {
 	on("session_switch", (event, ctx) => mainSwitched(pi, ctx, event.reason ?? ""), null);
 	on("session_branch", (_, ctx) => mainSwitched(pi, ctx, "branch"), null);
 	on("session_shutdown", () => mainEnded(pi), (_, ctx) => agentLeft(pi, ctx));
+	on("turn_start", mainTurns, null);
 	on("agent_start", null, (_, ctx) => agentStarted(pi, ctx));
 	on("agent_end", null, (event, ctx) => agentEnded(pi, event, ctx));
 	on("before_subagent_spawn", spawnCheck, spawnCheck);

@@ -104,6 +104,7 @@ export interface Events {
 	session_switch: [SwitchEvent, void];
 	session_branch: [unknown, void];
 	session_shutdown: [unknown, void];
+	turn_start: [unknown, void];
 	agent_start: [unknown, void];
 	agent_end: [EndEvent, void];
 	before_subagent_spawn: [SpawnEvent, SpawnAnswer | undefined];

@@ -1,12 +1,16 @@
-// The session of this omp: opened with Main's start, closed and opened anew when Main's conversation becomes another one,
+// The session of this omp: opened soon after Main's start, closed and opened anew when Main's conversation becomes another one,
 // left at its end.
 
-import { connect, leave } from "./bridge.ts";
+import { connect, connected, isDue, leave } from "./bridge.ts";
 import type { Context, Pi } from "./omp.ts";
 import type { CloseReason } from "./protocol.ts";
 import { handOver } from "./roster.ts";
 import { type MainSession, type Shared, shared } from "./state.ts";
 import { registerTools } from "./tools.ts";
+
+/** A bridge's own start takes a processor for 80 ms. It begins when omp's first prompt is out, or when omp has had so long a rest;
+ * who has a question for it before starts it (`connected`). */
+const QUIET_MS = 150;
 
 /** omp says `resume` for another transcript, and `fork` for a copy of this one. */
 const REASONS: Record<string, CloseReason> = { new: "new", resume: "switch", fork: "branch", branch: "branch" };
@@ -34,9 +38,21 @@ export async function mainEnded(pi: Pi): Promise<void> {
 	await connection?.close("exit");
 }
 
+/** The first prompt is on its way when omp has time again. */
+export function mainTurns(): void {
+	const s = shared();
+	if (isDue(s)) after(s, 0, () => connected(s));
+}
+
 function begin(s: Shared, next: MainSession): void {
 	s.main = next;
-	connect(s);
+	after(s, 0, () => after(s, QUIET_MS, () => connected(s)));
+}
+
+function after(s: Shared, ms: number, then: () => void): void {
+	const timer = setTimeout(then, ms);
+	timer.unref?.();
+	s.stops.push(() => clearTimeout(timer));
 }
 
 function change(s: Shared, next: MainSession, reason: CloseReason): void {

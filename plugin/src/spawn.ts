@@ -2,7 +2,7 @@
 // agreement, and omp lets a spawn go on whose check throws or takes 30 s.
 
 import { setAllowance } from "./allowance.ts";
-import { tellOutage } from "./bridge.ts";
+import { connected, tellOutage } from "./bridge.ts";
 import type { Context, SpawnAnswer, SpawnEvent } from "./omp.ts";
 import type { SpawnRequest } from "./protocol.ts";
 import { shared } from "./state.ts";
@@ -13,7 +13,7 @@ const ANSWER_MS = 15_000;
 export async function spawnCheck(event: SpawnEvent, ctx: Context): Promise<SpawnAnswer | undefined> {
 	const s = shared();
 	try {
-		const connection = s.connection;
+		const connection = connected(s);
 		if (connection === null) return undefined;
 		if (connection.state === "opening") await connection.settled(OPEN_MS);
 		if (connection.state === "over") return undefined; // it is missing, or the session is not on the board

@@ -19,14 +19,14 @@ test("the factory only registers: no process, no timer, no setting is read", () 
 		"session_start",
 		"session_switch",
 		"tool_call",
+		"turn_start",
 	]);
 });
 
-test("Main's start opens the session beside it; a subagent's start opens none", async () => {
+test("Main's start opens the session when omp has time; a subagent's start opens none", async () => {
 	await sub("W0").emit("session_start");
-	expect(world.s.connection).toBeNull();
 	await world.main.emit("session_start");
-	expect(world.s.connection?.state as string).toBe("opening"); // omp went on before the answer
+	expect(world.s.connection).toBeNull(); // omp's own start goes on
 	const told = await world.bridge.hears("session.open");
 	expect(told).toEqual({
 		protocol: 1,
@@ -37,6 +37,30 @@ test("Main's start opens the session beside it; a subagent's start opens none", 
 		agents: [],
 		shown: [],
 	});
+});
+
+test("the first turn starts the bridge, when its prompt is out; a session that ends before has none", async () => {
+	await world.main.emit("session_start");
+	await world.main.emit("turn_start");
+	await world.main.emit("session_shutdown");
+	await world.main.emit("session_start");
+	await world.main.emit("turn_start");
+	expect(world.s.connection).toBeNull(); // the prompt is being sent
+	await until(() => world.s.connection, "the bridge is started");
+	await world.main.emit("turn_start");
+	await world.bridge.hears("session.open");
+	expect(world.bridge.heard("started")).toHaveLength(1);
+});
+
+test("a question starts the bridge and waits for it", async () => {
+	world.bridge.answers({ "command.check": { result: { action: "refuse", reason: "no" } } });
+	world.bridge.answers({ "spawn.request": { result: { allowed: false, coordinated: true, reason: "no", used: 1, allowance: null } } });
+	const bash = { toolName: "bash", input: { command: "make" } };
+	for (const question of [() => world.main.spawn(), () => world.main.emit("tool_call", bash)]) {
+		await world.main.emit("session_start");
+		expect(await question()).toMatchObject({ block: true, reason: "no" });
+		await world.main.emit("session_shutdown");
+	}
 });
 
 test("what opening brings is taken up, and taken back at the end", async () => {
