@@ -18,8 +18,10 @@ if not known then
   reply = { 'unknown' }
 else
   -- @include lib/allowance
+  -- @include lib/slots_of
   -- @include lib/start
-  local over, pool, mark = start(session, known, { id = agent, parent = parent, kind = parent_kind, type = type }, slot, unqueued)
+  local started = { id = agent, parent = parent, kind = parent_kind, type = type }
+  local over, pool, mark = start(session, known, started, slot, unqueued, slots_of(session))
   local allowed, why = allowance(session, known)
   reply = { 'started', 'overBy', string.format('%d', over), 'pool', pool or '', 'unqueued', mark or '', 'allowance', allowed, 'why', why }
 end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Callable
 from functools import cache
@@ -104,13 +105,19 @@ def _one_of(allowed: tuple[Any, ...]) -> Check:
     return check
 
 
-def _plain(kind: type | tuple[type, ...], words: str) -> Check:
+def _plain(kind: type, words: str) -> Check:
     def check(value: Any) -> Any:
         if not isinstance(value, kind) or isinstance(value, bool):
             raise Misfit(f"must be {words}")
         return value
 
     return check
+
+
+def _number(value: Any) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or value in (math.inf, -math.inf):
+        raise Misfit("must be a number")  # 1e999 is infinite, which has no place in JSON
+    return value
 
 
 def _text(value: Any) -> str:
@@ -123,7 +130,7 @@ def _text(value: Any) -> str:
 _SIMPLE: dict[Any, Check] = {
     str: _text,
     int: _plain(int, "a whole number"),
-    float: _plain((int, float), "a number"),
+    float: _number,
     dict: _plain(dict, "an object"),
     Any: lambda value: value,
 }

@@ -76,6 +76,8 @@ class Link:
         try:
             self._socket.settimeout(3.0)
             self._socket.sendall(data)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # a server that takes no more clients says so and hangs up: what it said is still to be read
         except OSError as error:
             raise self._broken(error) from None
         except BaseException:

@@ -1,16 +1,17 @@
 -- Compares the board with what really runs in a session: an agent absent from two lists in a row has ended, one that nobody
 -- announced is counted as revived.
 -- @include lib/slot_end
+-- @include lib/slots_of
 -- @include lib/start
 local function sync(id, record, agents)
-  local runs = {}
+  local runs, slots = {}, slots_of(id)
   for _, agent in ipairs(agents) do
     runs[agent.id] = true
     local parent = agent.parent or {}
     start(id, record, { id = agent.id, parent = parent.id or '', kind = parent.kind or 'main', type = agent.type },
-      agent.slot, agent.unqueued or 'revived')
+      agent.slot, agent.unqueued or 'revived', slots)
   end
-  for _, one in ipairs(slots_of(id)) do
+  for _, one in ipairs(slots) do
     local slot = one.slot
     if slot.state == 'running' and not runs[slot.agent] then
       if slot.absent then

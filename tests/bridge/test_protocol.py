@@ -36,6 +36,7 @@ GONE_LATE_S = 30.0
         (b'"x"', -32600),
         (b'{"id": null, "method": "session.close"}', -32600),
         (b'{"id": true, "method": "session.close"}', -32600),
+        (b'{"id": 1e999, "method": "session.close"}', -32600),
         (b'{"jsonrpc": "2.0"}', -32600),
     ],
 )
@@ -97,6 +98,9 @@ def test_bad_parameters_in_a_list_and_of_open(host: Hosts) -> None:
     agent = {"id": "a", "type": "t", "parent": MAIN}
     answer = it.answer(it.send("agents.sync", agents=[agent, {**agent, "id": False}]))
     assert answer["error"]["message"] == "agents[1].id must be a text"
+    late = json.dumps({"id": "late", "method": "agents.sync", "params": {"agents": [{**agent, "since": 7}]}})
+    it.write(late.replace("7", "1e999").encode() + b"\n")
+    assert it.answer("late")["error"]["message"] == "agents[0].since must be a number"
     assert it.code("session.open", protocol=1, cwd="/", sessionId="x", pid=0) == -32602
     assert it.code("session.open", protocol=1, cwd="/\0", sessionId="x", pid=1) == -32602
     assert it.code("session.open", protocol="1", cwd="/", sessionId="x", pid=1) == -32602

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coord.errors import Unavailable
-from coord.wire import Link, connect
+from coord.wire import Link, ServerError, connect
 from tests.coord.wire.puppet import Puppet, answers
 from tests.servers import free_port
 from tests.waiting import Awake, until
@@ -170,3 +170,15 @@ def test_the_kinds_of_answers(puppet: Puppet, played: Link) -> None:
     for _ in range(5):
         played.post("X")
     assert answers(played, 5) == [{"a": 1}, ["b"], True, 1.5, None]
+
+
+def test_the_last_words_of_a_server_that_hangs_up(played: Link, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that takes no more clients says so and closes, perhaps before anything is written to it: that is read."""
+    ours, theirs = socket.socketpair()
+    theirs.sendall(b"-ERR max number of clients reached\r\n")
+    theirs.close()
+    monkeypatch.setattr(played, "_socket", ours)
+    with pytest.raises(ServerError, match="max number of clients"):
+        played.call("HELLO", "3")
+    with pytest.raises(Unavailable, match="closed the connection"):
+        played.call("PING")
