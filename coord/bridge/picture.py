@@ -50,10 +50,9 @@ class Picture:
 
     def told(self, text: str) -> None:
         """Takes in a message to this session."""
-        word, _, rest = text.partition(" ")
-        pool, _, until = rest.partition(" ")
+        word, pool, until, ticket = [*text.split(" "), "", "", ""][:4]
         if word == "hold" and until.isdigit():
-            self.holds[pool] = int(until)
+            self.holds[pool], self.tickets[pool] = int(until), ticket
             self.line.pop(pool, None)
         elif word == "withdrawn":
             self.holds.pop(pool, None)

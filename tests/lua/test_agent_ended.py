@@ -30,7 +30,7 @@ X = [do.join("s"), do.runs("s", "X")]
     Row("then the first in line gets it",
         given=[*T_WAITS, do.listen("t"), do.stopped("s", "X"), do.step(500)], call=do.live("s", agents="Y"),
         verdict="alive", holds={"work": "t"}, events="run_ended hold_given",
-        heard={"t": "hold work 1800000300500"}),
+        heard={"t": "hold work 1800000300500 1800000000000001"}),
     Row("within the 500 ms nobody gets it",
         given=T_WAITS, call=do.stopped("s", "X"), verdict="ending", holds={"work": ""}, events="run_ending"),
     Row("the end of a nested agent frees no pool's slot",

@@ -17,7 +17,7 @@ TWO_LINES = [do.pools("w", work=0, read={"cap": 0, "types": ["scout"]}), do.join
     Row("a hold is given back, and the next is served at once",
         given=[*T_HELD, do.spawn("s", "s9"), do.listen("s")], call=do.quit_line("t"), verdict="left",
         fields={"pools": "work"}, lines={"work": "s"}, holds={"work": "s"}, events="line_left hold_given",
-        said={"line_left": {"held": "1"}}, heard={"s": "hold work 1800000300500"},
+        said={"line_left": {"held": "1"}}, heard={"s": "hold work 1800000300500 1800000000500000"},
         due={"hold|work|s": 300_000}),
     Row("with nobody behind it the slot is free for anybody",
         given=[*T_HELD, do.quit_line("t")], call=do.spawn("s", "s9"), verdict="approved"),

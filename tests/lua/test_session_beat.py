@@ -98,7 +98,7 @@ BEHIND = [SHORT, *T_HELD, do.join("u"), do.spawn("u", "u1"), do.lived(6, "s", "t
         lines={"work": "u t"}),
     Row("each session is told once",
         given=[*BEHIND, do.step(2000), do.listen("t", "u"), do.live("u"), do.live("t")], call=do.live("u"),
-        verdict="alive", heard={"u": f"hold work {1_800_000_016_500}", "t": ""}, events=""),
+        verdict="alive", heard={"u": f"hold work {1_800_000_016_500} {1_800_000_000_500_000}", "t": ""}, events=""),
     Row("without another word it is 5 minutes",
         given=T_HELD, call=do.live("s", agents="Y"), verdict="alive", due={"hold|work|t": 300_000}),
     Row("how long is said by the policy of who gets it",
