@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -42,6 +43,8 @@ class Sessions:
         _write(f"{self.project}/.omp-coord.json", json.dumps(config))
         script = os.path.join(os.path.dirname(sys.executable), "omp-coord")
         self._env = {**place.env, "HOME": self.folder, "OMP_COORD_BIN": script, "BENCH_TIMES": self.times}
+        # The file is valid and the server runs, as for all but the first session of a day.
+        subprocess.run([script, "status"], cwd=self.project, env=self._env, stdout=subprocess.DEVNULL, check=True)
 
     def start(self, *, plugin: bool, timed: bool = False) -> Omp:
         """An omp that is still starting. `timed`: its extensions write how long they are asked for."""

@@ -18,8 +18,6 @@ MOST_ROUNDS = 20
 
 def measure(place: Place, rounds: int) -> Figure:
     with sessions(place) as found:
-        with ended(found.start(plugin=True)) as first:
-            first.ready()  # the server runs from now on, as it does for all but the first session of a day
         ways = {"with": lambda: _started(found, plugin=True), "without": lambda: _started(found, plugin=False)}
         times = interleaved(min(rounds, MOST_ROUNDS), ways)
     added = median([(a - b) * 1000 for a, b in zip(times["with"], times["without"], strict=True)])
