@@ -82,9 +82,8 @@ class Reader:
             try:
                 self.board.board_sweep()
             except Unavailable as error:
-                self._refusal = str(
-                    error
-                )  # a replica, a full disk; one that is gone does not answer the next call either
+                # A replica, a full disk; one that is gone does not answer the next call either.
+                self._refusal = str(error)
             answer = self.board.board_read()
             reading = Reading(answer.fields, answer.now)
         # What was announced before this answer stands in it.
