@@ -34,7 +34,7 @@ except ConfigError as error:
 """
 
 
-def load_lean(cwd: str, env: Mapping[str, str], home: Home, *, scope: str | None = None) -> Settings | None:
+def load_lean(cwd: str, env: Mapping[str, str], home: Home) -> Settings | None:
     """The settings that apply to `cwd`, None when there is no file. A file that was not validated since it was written is
     validated by another process: pydantic would cost the bridge half its memory for good. Raises `ConfigError`."""
     path, _ = find(cwd, env)
@@ -42,7 +42,7 @@ def load_lean(cwd: str, env: Mapping[str, str], home: Home, *, scope: str | None
         return None
     if cache.read(home, path) is None:
         _validate(cwd, env)
-    return load(cwd, env, home, scope=scope)
+    return load(cwd, env, home)
 
 
 def _validate(cwd: str, env: Mapping[str, str]) -> None:

@@ -129,22 +129,26 @@ class Bridge:
         old = self.session if same else None
         self.leave("new", taken_over=same)
         self.opening, self.told = opening, told
+        goes_on = same
         try:
             joined = self.join()
         finally:
             if old is not None:
-                self._give_over(old)
+                goes_on = self._give_over(old)
         self.answer(request, joined)
-        if same:
+        if goes_on:
             told.again(before)
 
-    def _give_over(self, old: Session) -> None:
-        """Ends this bridge's former session: the one that was opened instead has all it had, unless that is not on its board
-        (another folder, a file that was removed)."""
-        if self.session is not None and self.session.id == old.id:
+    def _give_over(self, old: Session) -> bool:
+        """Ends this bridge's former session; true when the one that was opened instead has all it had, or will have it as
+        soon as its board is reached. (It has not in another folder, or when the file was removed.)"""
+        new, away = self.session, self.closed is not None and self.closed.code == "noServer"
+        scope = new.contact.settings.scope if new is not None else None
+        if new is not None and (new.id == old.id or (away and scope == old.contact.settings.scope)):
             old.contact.close()
-        else:
-            old.leave("new")
+            return True
+        old.leave("new")
+        return False
 
     def join(self) -> dict[str, Any]:
         """Puts the session on the board, or says why it is not there: the answer to `session.open`."""

@@ -30,7 +30,7 @@ UNWATCHED_S = 0.2
 
 
 class Bell:
-    """Ends a wait of the main thread from another one."""
+    """Ends a wait of the main thread: another one rings it, or a signal."""
 
     def __init__(self) -> None:
         self.fd, self.mouth = os.pipe()
@@ -71,7 +71,8 @@ class Ending:
     def _watch(self, fd: int) -> None:
         poller = select.poll()
         poller.register(fd, HANG_UP)
-        poller.poll()
+        while not poller.poll():
+            time.sleep(0.1)  # macOS may end the wait for input, which is not ours
         self.hurry()
 
 

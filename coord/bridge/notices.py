@@ -74,21 +74,26 @@ class Told:
 
     def _tell_holds(self, session: Session) -> None:
         picture = session.picture
+        while picture.withdrawn:
+            pool = picture.withdrawn.pop(0)
+            self._forget(f"hold-{session.id}-{pool}-")  # held again, for the same place in line, it is news
+            text = "that was held was taken back, its cap was lowered; the place in line is kept"
+            self.notify("info", f"the slot of the pool {clean(pool)} {text}")
         for pool, until in picture.holds.items():
             # Known by its ticket: the time of a hold moves when the server was stopped or all slept, which is no news.
             hold = f"hold-{session.id}-{pool}-{picture.tickets.get(pool, '')}-"
             if until is None:
-                self._holds.discard(hold)  # paused; after that the new time is news
+                self._forget(hold)  # paused; after that the new time is news
             elif pool in picture.tickets and hold not in self._holds:
                 self._holds.add(hold)
                 if not any(id.startswith(hold) for id in self._before):
                     text = words.held(pool, picture.local_s(until), time.time())
                     self.notify("info", text)
                     self.deliver(f"{hold}{until}", HELD_TEXT.format(held=text))
-        while picture.withdrawn:
-            pool = clean(picture.withdrawn.pop(0))
-            text = f"the slot of the pool {pool} that was held was taken back, its cap was lowered; the place in line is kept"
-            self.notify("info", text)
+
+    def _forget(self, holds: str) -> None:
+        self._holds = {hold for hold in self._holds if not hold.startswith(holds)}
+        self._before = frozenset(id for id in self._before if not id.startswith(holds))
 
     def outage(self) -> None:
         """The board is away and somebody feels it: said once until it is back."""

@@ -45,10 +45,9 @@ def parse(line: bytes | None) -> Request:
     if not isinstance(found, dict):
         raise RpcError(INVALID, "a line must be one JSON object; batches are not supported")
     asked, id = "id" in found, found.get("id")
+    # (1e999 is infinite, which cannot be written in an answer.)
     if asked and (isinstance(id, bool) or not isinstance(id, (str, int, float)) or id in (math.inf, -math.inf)):
-        raise RpcError(
-            INVALID, "id must be a text or a number"
-        )  # 1e999 is infinite, which cannot be written in an answer
+        raise RpcError(INVALID, "id must be a text or a number")
     if not isinstance(found.get("method"), str):
         raise Unanswerable(id, "method must be a text")
     return Request(found["method"], found.get("params"), id, asked)

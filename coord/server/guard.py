@@ -74,7 +74,7 @@ def launch(pids: str, program: list[str]) -> tuple[int, str]:
 def attach(pids: str) -> tuple[int, str]:
     """Returns in a guard for the server that PIDS names; the caller itself ends here."""
     with open(pids, encoding="ascii", errors="replace") as file:
-        lines = dict(line.rstrip("\n").split(" ", 1) for line in file)
+        lines = {name: rest for name, _, rest in (line.rstrip("\n").partition(" ") for line in file)}
     pid, _, start = lines["server"].partition(" ")
     guard = os.fork()
     if guard:
@@ -202,6 +202,7 @@ class Guard:
         return data
 
     def connect(self) -> None:
+        place = self.place_of()  # before: should it become another one meanwhile, that is seen
         sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
             sock.settimeout(10)
@@ -209,8 +210,11 @@ class Guard:
         except OSError:
             sock.close()
             return
-        self.sock = sock
-        self.place = self.place_of()
+        if self.is_another(sock):
+            sock.close()
+            self.terminate()
+            return
+        self.sock, self.place = sock, place
         self.connections = -1  # this connection of our own counts for nothing
 
     def cut_off(self) -> bool:
@@ -220,9 +224,19 @@ class Guard:
             return not os.path.isdir(os.path.dirname(self.path))
         return self.place_of() != self.place
 
+    def is_another(self, sock: _socket.socket) -> bool:
+        """Whether a successor answers there."""
+        option = getattr(_socket, "SO_PEERCRED", None)
+        if option is None:
+            return False  # macOS does not say
+        pid = int.from_bytes(sock.getsockopt(_socket.SOL_SOCKET, option, 12)[:4], sys.byteorder)
+        return pid not in (0, self.pid)
+
     def terminate(self) -> None:
         try:
-            os.kill(self.pid, _signal.SIGTERM)
+            # Not TERM: at an orderly end it would remove the socket at its path, which may be its successor's by now. The
+            # file of its data is written before each answer.
+            os.kill(self.pid, _signal.SIGKILL)
         except ProcessLookupError:
             pass  # it went by itself
 

@@ -22,12 +22,13 @@ export async function commandCheck(event: ToolCallEvent, ctx: Context): Promise<
 async function checked(event: ToolCallEvent, command: string, ctx: Context): Promise<ToolCallAnswer | undefined> {
 	const connection = connected(shared());
 	if (connection === null) return undefined;
+	const end = Date.now() + patience.ms;
 	if (connection.state === "opening") await connection.settled(patience.ms);
 	if (connection.state !== "open") return undefined;
 	const { id: agent, kind } = ctx.agent;
 	const cwd = typeof event.input["cwd"] === "string" ? event.input["cwd"] : ctx.cwd;
 	const asked = { agent, kind, tool: event.toolName, command, cwd };
-	return answer(await connection.request("command.check", asked, patience.ms), event, command);
+	return answer(await connection.request("command.check", asked, Math.max(1, end - Date.now())), event, command);
 }
 
 function answer(found: CommandResult, event: ToolCallEvent, command: string): ToolCallAnswer | undefined {

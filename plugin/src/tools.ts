@@ -1,5 +1,5 @@
-// The agents' tools. Those that are known are registered by the factory, before omp makes its system prompt: for each one that
-// comes later omp makes it anew, 20 ms each. What the bridge lists besides, or otherwise, comes when it says so: a later tool
+// The agents' tools. Those that are expected are registered by the factory, before omp makes its system prompt: for each one
+// that comes later omp makes it anew, 20 ms each. What the bridge lists besides, or otherwise, comes when it says so: a later tool
 // needs no change here.
 
 import { existsSync } from "node:fs";
@@ -13,9 +13,18 @@ import { MISSING, NO_ANSWER } from "./texts.ts";
 
 /** What the bridge will probably list: whether a file is valid, and may be believed, is for the bridge to say. */
 export function expectedTools(): Tool[] {
-	const folders = [process.cwd()];
-	while (folders[0] !== dirname(folders[0]!)) folders.unshift(dirname(folders[0]!));
-	return folders.some(folder => existsSync(join(folder, CONFIG_FILE))) ? TOOLS : TOOLS.slice(0, 1);
+	const likely = process.env["OMP_COORD"] !== "off" && foldersAbove().some(folder => existsSync(join(folder, CONFIG_FILE)));
+	return likely ? TOOLS : TOOLS.slice(0, 1);
+}
+
+function foldersAbove(): string[] {
+	try {
+		const folders = [process.cwd()];
+		while (folders[0] !== dirname(folders[0]!)) folders.unshift(dirname(folders[0]!));
+		return folders;
+	} catch {
+		return []; // the working folder was removed
+	}
 }
 
 /** Gives an instance the tools that it does not have yet, or has otherwise. */

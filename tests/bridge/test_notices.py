@@ -42,3 +42,31 @@ def test_a_hold_is_told_with_the_message_that_brings_it() -> None:
     picture.told("hold work 1800000499999 1800000000000002")  # another place in line, another hold
     told.news(session(picture))
     assert out.delivered()[1:] == ["hold-s-work-1800000000000002-1800000499999"]
+
+
+def test_a_hold_that_was_taken_back_is_told_when_it_comes_again() -> None:
+    """The place in line is the same, the news is not; also for a bridge that was opened again meanwhile."""
+    for shown in (set[str](), {"hold-s-work-1800000000000001-1800000300500"}):
+        picture, out = Picture(), Out()
+        told = Told(out, shown)  # type: ignore[arg-type]
+        for until in (1800000300500, 1800000600000):
+            picture.told(f"hold work {until} 1800000000000001")
+            told.news(session(picture))
+            picture.told("withdrawn work")
+            told.news(session(picture))
+        delivered = [f"hold-s-work-1800000000000001-{until}" for until in (1800000300500, 1800000600000)]
+        assert out.delivered() == delivered[len(shown) :]
+
+
+def test_a_hold_that_was_paused_is_told_with_its_new_time() -> None:
+    """Also by a bridge that was opened again before."""
+    picture, out = Picture(), Out()
+    told = Told(out, {"hold-s-work-1800000000000001-1800000300500"})  # type: ignore[arg-type]
+    picture.told("hold work 1800000300500 1800000000000001")
+    told.news(session(picture))
+    picture.holds["work"] = None  # as a beat says it during a pause
+    told.news(session(picture))
+    assert out.delivered() == []
+    picture.told("hold work 1800000900000 1800000000000001")
+    told.news(session(picture))
+    assert out.delivered() == ["hold-s-work-1800000000000001-1800000900000"]

@@ -336,6 +336,18 @@ def test_removed_state_folder(home: Home, env: dict[str, str]) -> None:
     until(lambda: not any(map(alive, found.values())), "server and guard are gone", 15)
 
 
+def test_successor_of_a_removed_folder(home: Home, env: dict[str, str]) -> None:
+    """The server that took its place at the same path stays, and can be reached, when the cut-off one is ended."""
+    embedded.start(home, env, idle=5.0)
+    old = pids.read(home)
+    shutil.rmtree(home.root)
+    assert not embedded.start(home, env, idle=60.0).already
+    new = pids.read(home)
+    until(lambda: not any(map(alive, old.values())), "the old server and its guard are gone", 15)
+    assert ask(home, "PING") == "PONG"
+    assert all(map(alive, new.values()))
+
+
 def test_no_room_for_more_clients(home: Home, env: dict[str, str]) -> None:
     """A server that takes no more clients runs: it is neither called gone nor ended."""
     embedded.start(home, env)
@@ -354,6 +366,21 @@ def test_damaged_pids(home: Home, env: dict[str, str], content: bytes) -> None:
         file.write(content)
     assert not embedded.start(home, env).already
     assert set(pids.read(home)) == {"server", "guard"}
+
+
+def test_half_of_pids(home: Home, env: dict[str, str]) -> None:
+    """A file of pids of which only the server's line is whole: the server gets a new guard."""
+    embedded.start(home, env)
+    found = pids.read(home)
+    os.kill(found["guard"], signal.SIGKILL)
+    with open(pids.path(home), "rb") as file:
+        first = file.read().splitlines(keepends=True)[0]
+    assert first.startswith(b"server ")
+    with open(pids.path(home), "wb") as file:
+        file.write(first + b"gua")
+    assert embedded.start(home, env).already
+    until(lambda: set(pids.read(home)) == {"server", "guard"}, "there is a guard")
+    assert pids.read(home)["server"] == found["server"]
 
 
 def test_notice_is_one_line(folder: str, env: dict[str, str]) -> None:
