@@ -181,6 +181,23 @@ def test_two_bridges_of_one_host(host: Hosts, place: Place) -> None:
     assert second.spawn()["coordinated"]
 
 
+def test_opening_again_while_the_server_is_full(host: Hosts, place: Place) -> None:
+    """The new connection is not to be had for a moment: what the session held, and its place in line, is there when it is."""
+    it, other = host(), host()
+    other.run("W0")
+    it.run("W1")
+    assert it.spawn()["place"] == 1
+    most = place.redis("CONFIG", "GET", "maxclients")["maxclients"]
+    place.redis("CONFIG", "SET", "maxclients", "1")
+    try:
+        assert it.open(running("W1"))["code"] == "noServer"
+    finally:
+        place.redis("CONFIG", "SET", "maxclients", most)
+    joined = it.until_told("joined")
+    assert (joined["session"], joined["footer"]) == (it.session, "coord A · work 2/2 · line work #1")
+    assert [one["reason"] for one in place.events("session_left")] == []
+
+
 def test_opening_again_takes_over_what_is_there(host: Hosts, place: Place) -> None:
     """The same host session on the same bridge keeps its id; a delivery that was not acknowledged comes again, one that
     was, or that is named in `shown`, does not."""
