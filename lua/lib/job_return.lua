@@ -1,4 +1,6 @@
--- Takes a living job in again, with its ticket and fence; the counters are raised to them, so neither ever goes back.
+-- Takes a living job in again, with its ticket and fence; the counters are raised to them, so neither ever goes back. (The
+-- fences a second further: others that are not back yet may hold the next ones, which follow each other directly when the
+-- clock stood behind.)
 -- @include lib/job_reseat
 -- @include lib/job_wait
 -- @include lib/policy_join
@@ -8,7 +10,7 @@ local function job_return(id, job)
   redis.call('HDEL', ENDED, id)
   redis.call('ZREM', ENDED_AT, id)
   raise('ticket', ticket)
-  raise('fence', fence)
+  if #fence == 16 then raise('fence', string.format('%016d', fence + 1000500)) end
   job.ticket = ticket ~= '' and ticket or number('ticket')
   redis.call('ZADD', POLICY_USE, '0', policy .. '|j|' .. id)
   if redis.call('HEXISTS', POLICIES, policy) == 0 then policy_join(policy, policy_json) end
