@@ -77,7 +77,7 @@ class Ending:
 
 
 def _over() -> None:
-    time.sleep(END_S)
+    time.sleep(END_S)  # so long the main thread may still leave the board; if it does, the process is gone before
     os._exit(0)
 
 
