@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -11,23 +11,25 @@ from hypothesis import HealthCheck, settings
 from coord.board import Board
 from tests.boards import Clock
 from tests.limited import Scope
-from tests.servers import KINDS, Server, short_folder
+from tests.servers import KINDS, Server
 
 # By default hypothesis fails an example that takes over 200 ms, or data that are slow to make: on a machine that is busy, or
 # stands still for a moment, that says nothing of what is tested.
 settings.register_profile("omp-coord", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("omp-coord")
 
+# What was started in the background of a script, or by nohup, ignores these, and so would every program that a test starts and
+# then interrupts.
+for _ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_ignored) == signal.SIG_IGN:
+        signal.signal(_ignored, signal.default_int_handler if _ignored == signal.SIGINT else signal.SIG_DFL)
+
 
 @pytest.fixture(scope="session", params=KINDS)
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A running server of each kind, one per test worker; it is gone when the tests are over."""
-    folder = short_folder()
-    try:
-        with Server(request.param, folder) as running:
-            yield running
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with Server(request.param) as running:
+        yield running
 
 
 @pytest.fixture

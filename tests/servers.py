@@ -88,12 +88,14 @@ def as_node(kind: str) -> list[str]:
 class Server:
     """A running server of one kind. `kill` is kill -9, `stop` is graceful; `restart` brings its data back.
 
-    `folder` must be short (see `short_folder`); `extra` are further arguments of its command line.
+    `folder` must be short (see `short_folder`), and is the caller's; without it the server has one that goes with the `with`.
+    `extra` are further arguments of its command line.
     `.url` is its unix:// URL, `.tcp` its redis:// one, `.socket` the socket's path.
     """
 
-    def __init__(self, kind: str, folder: str | os.PathLike[str], *extra: str, port: int | None = None) -> None:
-        self.kind, self.folder, self.extra = kind, os.fspath(folder), extra
+    def __init__(self, kind: str, *extra: str, folder: str | os.PathLike[str] = "", port: int | None = None) -> None:
+        self.kind, self.folder, self.extra = kind, os.fspath(folder) or short_folder(), extra
+        self._own_folder = not folder
         self.program = need(kind)
         self.socket = os.path.join(self.folder, "s.sock")
         self.port = free_port() if port is None else port
@@ -182,3 +184,5 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+        if self._own_folder:
+            shutil.rmtree(self.folder)

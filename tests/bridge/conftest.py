@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,7 +12,7 @@ from coord.wire import connect
 from tests.bridge.host import Host
 from tests.cli.den import Den, den_of
 from tests.cli.place import Place
-from tests.servers import Server, short_folder
+from tests.servers import Server
 
 POOL = {"work": {"cap": 2}}
 
@@ -32,12 +31,8 @@ def den() -> Iterator[Den]:
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A server for the tests of a module; who ends it starts it again."""
-    folder = short_folder()
-    try:
-        with Server("redis7", folder) as running:
-            yield running
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with Server("redis7") as running:
+        yield running
 
 
 @pytest.fixture

@@ -123,7 +123,7 @@ def test_a_server_that_never_comes_back(den: Den) -> None:
         stack.callback(place.close)
         folder = f"{den.folder}/gone"
         os.mkdir(folder)
-        server = stack.enter_context(Server("redis7", folder))
+        server = stack.enter_context(Server("redis7", folder=folder))
         place.config(agents={"pools": {"work": {"cap": 2}}})
         record.write(den.home, place.scope, server.url, False)  # where somebody of this scope lives
         hosts = [Host(place, f"moves-{n}") for n in range(3)]

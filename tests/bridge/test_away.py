@@ -16,7 +16,7 @@ from tests.bridge.host import MAIN, Host, running
 from tests.bridge.test_sessions import sessions, slots
 from tests.cli.den import Den
 from tests.cli.place import Place
-from tests.servers import Server, short_folder
+from tests.servers import Server
 from tests.waiting import until
 
 Hosts = Callable[..., Host]
@@ -25,7 +25,7 @@ Hosts = Callable[..., Host]
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A server of the test's own."""
-    with Server("redis7", short_folder()) as running:
+    with Server("redis7") as running:
         yield running
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 
 from tests.bridge.host import GONE_S, Host, running
@@ -112,10 +113,11 @@ def test_a_server_that_comes_later(place: Place) -> None:
     it = Host(place, OMP_COORD_REDIS_URL=url)
     assert it.open()["code"] == "noServer"
     works_apart(it)
-    with Server("redis7", folder) as server:
+    with Server("redis7", folder=folder) as server:
         assert server.url == url
         assert it.until_told("joined")["footer"] == "coord A · work 1/2"
         assert it.end_input() < GONE_S
+    shutil.rmtree(folder)
 
 
 def test_a_file_that_goes_away_changes_nothing(host: Hosts, place: Place) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from tests.cli.den import Den, den_of
 from tests.cli.desk import Desk
 from tests.cli.place import Place
-from tests.servers import Server, short_folder
+from tests.servers import Server
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +46,8 @@ def own_place(own_den: Den) -> Iterator[Place]:
 @pytest.fixture(scope="session")
 def plain_server() -> Iterator[Server]:
     """One server for all that does not depend on its kind."""
-    folder = short_folder()
-    try:
-        with Server("valkey9", folder) as running:
-            yield running
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with Server("valkey9") as running:
+        yield running
 
 
 @pytest.fixture

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 
 import pytest
 
 from tests.cli.den import AS_FOR_USERS, NOBODY, Den, den_of
 from tests.cli.place import Place, finished, marked, most_at_once, one_line
-from tests.servers import Server, free_port, short_folder
+from tests.servers import Server, free_port
 from tests.waiting import Awake, until
 
 
@@ -165,10 +164,8 @@ def test_no_program_for_a_server(own_den: Den) -> None:
 @pytest.fixture(scope="module")
 def locked() -> object:
     """A server with a password."""
-    folder = short_folder()
-    with Server("valkey9", folder, "--requirepass", "right") as server:
+    with Server("valkey9", "--requirepass", "right") as server:
         yield server
-    shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize(

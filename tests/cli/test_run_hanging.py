@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 from collections.abc import Iterator
 
@@ -11,7 +10,7 @@ import pytest
 
 from tests.cli.den import AS_FOR_USERS, Den, den_of
 from tests.cli.place import Place, finished, one_line, output
-from tests.servers import Server, short_folder
+from tests.servers import Server
 from tests.waiting import Awake, until
 
 LATE_S = 4.5
@@ -27,10 +26,8 @@ def own_den() -> Iterator[Den]:
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A server that is asked for by name."""
-    folder = short_folder()
-    with Server("valkey9", folder) as server:
+    with Server("valkey9") as server:
         yield server
-    shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("lost", [False, True])

@@ -14,7 +14,7 @@ from coord.keys import Keys
 from coord.server import embedded, pids
 from tests.cli.den import Den, den_of
 from tests.cli.place import ENOUGH_S, Place, finished, marked, most_at_once, one_line
-from tests.servers import Server, short_folder
+from tests.servers import Server
 from tests.waiting import Awake, until
 
 HASTY = "from coord.run import job, runner; job.SERVERLESS_S = runner.SERVERLESS_S = 1.0"
@@ -24,10 +24,8 @@ HASTY = "from coord.run import job, runner; job.SERVERLESS_S = runner.SERVERLESS
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A server that is asked for by name."""
-    folder = short_folder()
-    with Server("valkey9", folder) as server:
+    with Server("valkey9") as server:
         yield server
-    shutil.rmtree(folder)
 
 
 @pytest.fixture

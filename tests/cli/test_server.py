@@ -149,7 +149,7 @@ def test_status_of_the_embedded(run: Run, home: Home) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_status_of_a_named_one(run: Run, kind: str, folder: str) -> None:
     """A named server is looked at with its password hidden, also by a user who may not ask INFO."""
-    with Server(kind, folder) as server:
+    with Server(kind, folder=folder) as server:
         server.send(b"ACL SETUSER me on >hush resetchannels ~coord:* &coord:* +@all -info -config")
         result = run("server", "status", "--json", "--redis", f"redis://me:hush@127.0.0.1:{server.port}")
         seen = json.loads(result.stdout)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 from typing import Any
 
 from tests.cli.place import Place, finished
 from tests.coord.run.stage import Terminal
-from tests.servers import Server, short_folder
+from tests.servers import Server
 from tests.waiting import until
 
 
@@ -113,8 +112,7 @@ def test_more_lines_than_the_terminal_has(place: Place) -> None:
 
 def test_a_server_that_goes_and_comes_back(place: Place) -> None:
     """While it is away that is shown; when it is back the board is shown again."""
-    folder = short_folder()
-    with Server("valkey9", folder) as server:
+    with Server("valkey9") as server:
         away = Place(place.den, server.url)
         proc = watching(away, "--json")
         try:
@@ -126,7 +124,6 @@ def test_a_server_that_goes_and_comes_back(place: Place) -> None:
             assert next_line(proc)["server"]["reachable"] is True
         finally:
             away.close()
-    os.unlink(f"{folder}/log")
 
 
 def test_a_server_that_is_started_later(own_place: Place) -> None:

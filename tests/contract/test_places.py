@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +13,7 @@ from coord.wire import connect
 from coord.wire.link import ServerError
 from coord.wire.url import Address
 from tests.boards import policy, record
-from tests.servers import KINDS, Server, as_node, short_folder
+from tests.servers import KINDS, Server, as_node
 from tests.waiting import until
 
 
@@ -47,15 +46,11 @@ def silent(board: Board) -> Board:
 @pytest.fixture(params=KINDS)
 def node(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A cluster of one node that serves all slots."""
-    folder = short_folder()
-    try:
-        with Server(request.param, folder, *as_node(request.param)) as server:
-            link = connect(server.url)
-            link.call("CLUSTER", "ADDSLOTS", *range(16384), timeout=20)
-            until(lambda: "cluster_state:ok" in str(link.call("CLUSTER", "INFO")), "the cluster is up")
-            yield server
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with Server(request.param, *as_node(request.param)) as server:
+        link = connect(server.url)
+        link.call("CLUSTER", "ADDSLOTS", *range(16384), timeout=20)
+        until(lambda: "cluster_state:ok" in str(link.call("CLUSTER", "INFO")), "the cluster is up")
+        yield server
 
 
 def test_on_a_node_of_a_cluster(node: Server) -> None:

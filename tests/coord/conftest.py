@@ -14,21 +14,15 @@ from tests.servers import Server, free_port, short_folder, start_patiently
 @pytest.fixture(scope="session")
 def one_server() -> Iterator[Server]:
     """One server for all that does not depend on its kind."""
-    folder = short_folder()
-    try:
-        with Server("valkey9", folder) as running:
-            yield running
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with Server("valkey9") as running:
+        yield running
 
 
 @pytest.fixture
 def own_server() -> Iterator[Server]:
     """A server of the test's own, which may do to it what it wants."""
-    folder = short_folder()
-    with Server("valkey9", folder) as running:
+    with Server("valkey9") as running:
         yield running
-    shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.bridge.conftest import settled
 from tests.bridge.test_sessions import sessions, slots
 from tests.cli.den import Den, den_of
 from tests.cli.place import Place
-from tests.servers import Server, short_folder
+from tests.servers import Server
 from tests.waiting import until
 
 
@@ -28,7 +28,7 @@ def den() -> Iterator[Den]:
 
 @pytest.fixture
 def own_server() -> Iterator[Server]:
-    with Server("redis7", short_folder()) as running:
+    with Server("redis7") as running:
         yield running
 
 

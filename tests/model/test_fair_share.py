@@ -15,7 +15,7 @@ from coord.wire import connect
 from coord.wire.link import Link
 from tests.boards import policy, real_board, record, timed_board
 from tests.model.runner import token
-from tests.servers import KINDS, Server, short_folder
+from tests.servers import KINDS, Server
 
 CALLS = 200
 NAMES = ("default", "a", "b")
@@ -25,7 +25,7 @@ FAIR = policy(q={"slots": 2, "order": "fair-share", "lanes": LANES})
 
 @pytest.fixture(scope="module", params=KINDS)
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    with Server(request.param, short_folder(), "--appendonly", "no") as running:
+    with Server(request.param, "--appendonly", "no") as running:
         yield running
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from tests.model.runner import Runner
 from tests.model.world import World
-from tests.servers import KINDS, Server, short_folder
+from tests.servers import KINDS, Server
 
 
 @pytest.fixture(scope="module", params=KINDS)
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    with Server(request.param, short_folder(), "--appendonly", "no") as running:
+    with Server(request.param, "--appendonly", "no") as running:
         yield running
 
 

@@ -14,7 +14,7 @@ from tests.cli.den import den_of
 from tests.cli.place import Place
 from tests.host.install import NoHost, present
 from tests.plugin.compiler import PLUGIN, compiler
-from tests.servers import Server, short_folder
+from tests.servers import Server
 
 FAKE = sorted(name for name in os.listdir(f"{PLUGIN}/test") if name.endswith(".test.ts") and name != "real.test.ts")
 PATIENCE_MS = "30000"
@@ -37,8 +37,7 @@ def bun() -> str:
 @pytest.fixture
 def place() -> Iterator[Place]:
     """A folder with a pool `work` of two slots, on a board of its own that has settled."""
-    folder = short_folder()
-    with Server("redis7", folder) as server, den_of() as den:
+    with Server("redis7") as server, den_of() as den:
         place = Place(den, server.url)
         place.config(agents={"pools": POOL})
         settled(place)

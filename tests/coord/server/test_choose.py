@@ -36,7 +36,7 @@ def place() -> Iterator[str]:
 
 @pytest.fixture
 def other(place: str) -> Iterator[Server]:
-    with Server("redis7", place) as running:
+    with Server("redis7", folder=place) as running:
         yield running
 
 

@@ -507,5 +507,5 @@ def test_log_is_rotated(home: Home, env: dict[str, str]) -> None:
 def test_servers_of_others_are_not_taken_for_it(home: Home, folder: str, env: dict[str, str]) -> None:
     """A server that somebody else runs in the same place's neighbourhood is not found by `url`."""
     os.mkdir(folder + "/other")
-    with Server("redis7", folder + "/other"):
+    with Server("redis7", folder=folder + "/other"):
         assert embedded.url(home) is None

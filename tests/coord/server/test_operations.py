@@ -46,7 +46,7 @@ def test_acl_rule_is_exact() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_acl_rule_is_enough(kind: str, folder: str) -> None:
     """Every supported server takes the rule, and a user under it reaches its board and no other key."""
-    with Server(kind, folder) as server:
+    with Server(kind, folder=folder) as server:
         assert server.send(acl().encode()) == b"+OK\r\n"
         link = connect(f"redis://omp-coord:PASSWORD@127.0.0.1:{server.port}")
         board = Board(link, "app")

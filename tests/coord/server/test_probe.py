@@ -19,7 +19,7 @@ Fake = Callable[[bytes], str]
 
 @pytest.fixture(params=KINDS)
 def server(request: pytest.FixtureRequest, folder: str) -> Iterator[Server]:
-    with Server(request.param, folder) as running:
+    with Server(request.param, folder=folder) as running:
         yield running
 
 
@@ -91,7 +91,7 @@ def test_replica(server: Server) -> None:
 
 def test_node_of_a_cluster(folder: str) -> None:
     """A node of a cluster is to be named as one."""
-    with Server("redis7", folder, *as_node("redis7")) as running:
+    with Server("redis7", *as_node("redis7"), folder=folder) as running:
         problem = look(running.tcp).problem
     assert problem is not None
     assert "cluster" in problem

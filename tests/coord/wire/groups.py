@@ -23,7 +23,7 @@ class Cluster:
         for number in range(count):
             place = os.path.join(folder, str(number))
             os.mkdir(place)
-            self.nodes.append(Server(kind, place, *as_node(kind), "--cluster-node-timeout", "2000"))
+            self.nodes.append(Server(kind, *as_node(kind), "--cluster-node-timeout", "2000", folder=place))
         self.links: list[Any] = [connect(node.url) for node in self.nodes]
         self._join()
 
@@ -64,10 +64,10 @@ class Watched:
     def __init__(self, kind: str, folder: str) -> None:
         for name in ("one", "two", "watch"):
             os.mkdir(os.path.join(folder, name))
-        self.master = Server(kind, os.path.join(folder, "one"))
+        self.master = Server(kind, folder=os.path.join(folder, "one"))
         self.replica = Server(
-            kind, os.path.join(folder, "two"), "--replicaof", "127.0.0.1", str(self.master.port),
-            "--repl-diskless-load", "on-empty-db",
+            kind, "--replicaof", "127.0.0.1", str(self.master.port), "--repl-diskless-load", "on-empty-db",
+            folder=os.path.join(folder, "two"),
         )  # fmt: skip
         self.port = free_port()
         self.sentinel = self._watch(need(kind), os.path.join(folder, "watch"))
@@ -130,8 +130,8 @@ class Tls:
             check=True, capture_output=True,
         )  # fmt: skip
         self.server = Server(
-            kind, folder, "--tls-port", str(self.port), "--tls-cert-file", self.certificate, "--tls-key-file", key,
-            "--tls-auth-clients", "no",
+            kind, "--tls-port", str(self.port), "--tls-cert-file", self.certificate, "--tls-key-file", key,
+            "--tls-auth-clients", "no", folder=folder,
         )  # fmt: skip
 
     @property

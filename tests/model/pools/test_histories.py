@@ -11,12 +11,12 @@ from tests.model.pools.host import Host
 from tests.model.pools.things import Agent
 from tests.model.pools.world import PoolWorld
 from tests.model.runner import Runner
-from tests.servers import KINDS, Server, short_folder
+from tests.servers import KINDS, Server
 
 
 @pytest.fixture(scope="module", params=KINDS)
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    with Server(request.param, short_folder(), "--appendonly", "no") as running:
+    with Server(request.param, "--appendonly", "no") as running:
         yield running
 
 
