@@ -18,7 +18,7 @@ from tests.servers import KINDS, Server
 settings.register_profile("omp-coord", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("omp-coord")
 
-# What was started in the background of a script, or by nohup, ignores these, and so would every program that a test starts and
+# What was started in the background of a script, or by nohup, ignores these; so would every program that a test starts and
 # then interrupts.
 for _ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(_ignored) == signal.SIG_IGN:
