@@ -1,4 +1,4 @@
-"""Writes `plugin/src/protocol.ts` from `coord.bridge.protocol`, and `offered.ts` from `coord.bridge.tools`:
+"""Writes `nouns.ts`, `protocol.ts` and `offered.ts` in `plugin/src` from `coord.bridge.nouns`, `protocol` and `tools`:
 `python -m coord.bridge.typescript` (`--check` only looks).
 
 Every type of the protocol becomes an interface or an alias of the same name, `REQUESTS` and `NOTIFICATIONS` become the
@@ -10,22 +10,41 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import types
+from types import ModuleType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from coord.bridge import protocol, tools
+from coord.bridge import nouns, protocol, tools
 from coord.config.find import FILE_NAME
 
 FOLDER = os.path.join(os.path.dirname(__file__), "..", "..", "plugin", "src")
 HEAD = "// Made from coord/bridge/{}.py by `python -m coord.bridge.typescript`; changed there, not here."
 _SIMPLE = {str: "string", int: "number", float: "number", bool: "boolean", Any: "unknown", type(None): "null"}
-_ALIASES = {value: name for name, value in vars(protocol).items() if get_origin(value) is Literal}
+_ALIASES = {value: name for name, value in vars(nouns).items() if get_origin(value) is Literal}
 
 
 def files() -> dict[str, str]:
     """Name → content."""
-    return {"protocol.ts": _protocol(), "offered.ts": _offered()}
+    return {"nouns.ts": _nouns(), "protocol.ts": _protocol(), "offered.ts": _offered()}
+
+
+def _nouns() -> str:
+    aliases = [f"export type {name} = {_options(kind)};" for kind, name in _ALIASES.items()]
+    return "\n\n".join([HEAD.format("nouns"), *aliases, *_interfaces(nouns)]) + "\n"
+
+
+def _protocol() -> str:
+    text = "\n\n".join([*_interfaces(protocol), _requests(), _notifications()])
+    used = [name for name in sorted(vars(nouns)) if re.search(rf"[ (<]{name}\b(?!\??:)", text)]
+    parts = [
+        HEAD.format("protocol"),
+        f'import type {{ {", ".join(used)} }} from "./nouns.ts";',
+        f"export const PROTOCOL = {protocol.PROTOCOL};",
+        text,
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def _offered() -> str:
@@ -33,23 +52,17 @@ def _offered() -> str:
     listed = json.dumps(tools.TOOLS, indent="\t")
     parts = [
         HEAD.format("tools"),
-        'import type { Tool } from "./protocol.ts";',
+        'import type { Tool } from "./nouns.ts";',
         f"export const CONFIG_FILE = {json.dumps(FILE_NAME)};",
         f"/** The first is there in every session. */\nexport const TOOLS: Tool[] = {listed};",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _protocol() -> str:
-    parts = [HEAD.format("protocol"), f"export const PROTOCOL = {protocol.PROTOCOL};"]
-    for name, value in vars(protocol).items():
-        if is_typeddict(value):
-            parts.append(_interface(name, value))
-        elif get_origin(value) is Literal:
-            parts.append(f"export type {name} = {' | '.join(_constant(each) for each in get_args(value))};")
-    parts.append(_requests())
-    parts.append(_notifications())
-    return "\n\n".join(parts) + "\n"
+def _interfaces(module: ModuleType) -> list[str]:
+    """Those of the types that `module` itself defines."""
+    own = [(name, kind) for name, kind in vars(module).items() if is_typeddict(kind)]
+    return [_interface(name, kind) for name, kind in own if kind.__module__ == module.__name__]
 
 
 def _interface(name: str, kind: Any) -> str:
@@ -77,8 +90,12 @@ def _name(kind: Any) -> str:
     if origin in (Union, types.UnionType):
         return " | ".join(_name(each) for each in inside)
     if origin is Literal:
-        return _ALIASES.get(kind) or " | ".join(_constant(each) for each in inside)
+        return _ALIASES.get(kind) or _options(kind)
     return kind.__name__ if is_typeddict(kind) else _SIMPLE[kind]
+
+
+def _options(kind: Any) -> str:
+    return " | ".join(_constant(each) for each in get_args(kind))
 
 
 def _constant(value: Any) -> str:

@@ -5,7 +5,7 @@
 import { setAllowance } from "./allowance.ts";
 import { whenAnswered } from "./client.ts";
 import type { Context, EndEvent, Pi } from "./omp.ts";
-import type { Agent, Parent } from "./protocol.ts";
+import type { Agent, Parent } from "./nouns.ts";
 import { type Instance, type Running, shared } from "./state.ts";
 import { notify } from "./ui.ts";
 

@@ -1,7 +1,8 @@
 // A bridge that stays: started anew when it dies, with growing delay, and opened again with all that runs.
 
 import { Client, Refused, whenAnswered } from "./client.ts";
-import type { CloseReason, Inactive, Opened, Requests, SessionOpen } from "./protocol.ts";
+import type { CloseReason } from "./nouns.ts";
+import type { Inactive, Opened, Requests, SessionOpen } from "./protocol.ts";
 
 const FIRST_DELAY_MS = 200;
 const MOST_DELAY_MS = 10_000;

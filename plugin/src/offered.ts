@@ -1,6 +1,6 @@
 // Made from coord/bridge/tools.py by `python -m coord.bridge.typescript`; changed there, not here.
 
-import type { Tool } from "./protocol.ts";
+import type { Tool } from "./nouns.ts";
 
 export const CONFIG_FILE = ".omp-coord.json";
 

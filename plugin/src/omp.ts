@@ -1,7 +1,7 @@
 // What the plugin uses of omp, no more. Read in omp 18.3.4, src/extensibility/extensions/types.ts and shared-events.ts;
 // an optional part is one that an older omp does not have.
 
-import type { Level } from "./protocol.ts";
+import type { Level } from "./nouns.ts";
 
 /** `kind` tells Main and subagents apart; `depth` does not: `/tan` clones have depth 0. */
 export interface Identity {

@@ -5,7 +5,7 @@ import { parentOf, told } from "./agents.ts";
 import { setAllowance } from "./allowance.ts";
 import { whenAnswered } from "./client.ts";
 import type { Ref, Registry } from "./omp.ts";
-import type { Agent } from "./protocol.ts";
+import type { Agent } from "./nouns.ts";
 import type { Running, Shared } from "./state.ts";
 
 const EVERY_MS = 10_000;

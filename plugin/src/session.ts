@@ -3,7 +3,7 @@
 
 import { connect, connected, isDue, leave } from "./bridge.ts";
 import type { Context, Pi } from "./omp.ts";
-import type { CloseReason } from "./protocol.ts";
+import type { CloseReason } from "./nouns.ts";
 import { handOver } from "./roster.ts";
 import { type MainSession, type Shared, shared } from "./state.ts";
 import { registerTools } from "./tools.ts";

@@ -4,7 +4,8 @@
 
 import type { Connection } from "./connection.ts";
 import type { Context, Lifecycle, Pi, Registry, Setting } from "./omp.ts";
-import type { Agent, Command, Inactive, Opened, Tool } from "./protocol.ts";
+import type { Agent, Command, Tool } from "./nouns.ts";
+import type { Inactive, Opened } from "./protocol.ts";
 
 const KEY = Symbol.for("omp-coord.plugin");
 

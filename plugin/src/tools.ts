@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { ask } from "./bridge.ts";
 import { CONFIG_FILE, TOOLS } from "./offered.ts";
 import type { Context, Pi, ToolAnswer } from "./omp.ts";
-import type { Tool } from "./protocol.ts";
+import type { Tool } from "./nouns.ts";
 import { type Shared, shared } from "./state.ts";
 import { MISSING, NO_ANSWER } from "./texts.ts";
 

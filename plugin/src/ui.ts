@@ -2,7 +2,7 @@
 // shown as one.
 
 import type { Context } from "./omp.ts";
-import type { Notice } from "./protocol.ts";
+import type { Notice } from "./nouns.ts";
 import type { Shared } from "./state.ts";
 
 const KEY = "omp-coord";

@@ -89,7 +89,7 @@ def test_types_are_really_checked(bun: str, tmp_path: object) -> None:
     wrong = f"{tmp_path}/wrong.ts"
     with open(wrong, "w", encoding="utf-8") as file:
         file.write(
-            f'import type {{ Notice }} from "{PLUGIN}/src/protocol.ts";\n'
+            f'import type {{ Notice }} from "{PLUGIN}/src/nouns.ts";\n'
             'export const n: Notice = { level: "bad", text: "" };\n'
         )
     words = [bun, f"{modules}/typescript/lib/tsc.js", "--noEmit", "--strict", "--allowImportingTsExtensions", wrong]
