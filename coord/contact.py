@@ -11,8 +11,8 @@ import os
 import time
 
 from coord.board import Board
+from coord.epoch_note import EpochNote
 from coord.errors import Elsewhere, Unavailable
-from coord.private import create
 from coord.scripts import remembered
 from coord.server import record
 from coord.server.choose import choose, follow, rechoose
@@ -62,7 +62,7 @@ class Contact:
         self.wake = "c-" + os.urandom(8).hex()  # the channel of the jobs that use this contact one after another
         self._url = url
         self._goes_along, self._lasting = goes_along, lasting
-        self._noted_at = 0.0
+        self._note, self._noted_at = EpochNote(home, settings.scope), 0.0
         self._alone = False
         self._notices: list[str] = []
         self._said: set[str] = set()
@@ -236,14 +236,7 @@ class Contact:
         if self._lasting and now - self._noted_at < NOTE_S:
             return
         self._noted_at = now
-        path = self._epoch_file()
-        if not os.path.exists(path):
-            try:
-                self.home.epochs()
-                with open(path, "w", encoding="utf-8", opener=create) as file:
-                    file.write(answer.epoch + "\n")
-            except OSError:
-                pass  # a full disk: the next board settles needlessly or a flush is met by the others' notes
+        self._note.keep(answer.epoch)
 
     def forget(self, *, closing: bool = False) -> None:
         """The last participant left: a new board has nobody to wait for. (The scope's record stays for the 10 s that it
@@ -251,13 +244,7 @@ class Contact:
         if self._lasting and not closing:
             self._alone = True
             return
-        try:
-            os.unlink(self._epoch_file())
-        except OSError:
-            pass  # somebody else was first
-
-    def _epoch_file(self) -> str:
-        return f"{self.home.machine}/epochs/{record.file_name(self.settings.scope)}"
+        self._note.drop()
 
     def policy_news(self, queue: str, lane: str) -> tuple[str, str]:
         """The policy and its JSON when the configuration file changed and is valid, else two empty texts; an invalid

@@ -9,7 +9,6 @@ as `pump` says, or until the connection has news, and calls `pump` again. Not fo
 from __future__ import annotations
 
 import json
-import math
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from coord import __version__
 from coord.bridge.agents import Mirror
 from coord.bridge.picture import Picture
+from coord.bridge.rhythm import Rhythm
 from coord.errors import BoardFault, ConfigError, Unavailable
 from coord.liveness import Lookout
 from coord.machine import start_of
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
     from coord.board import Board
     from coord.contact import Contact
 
-BEAT_S = 2.0
-LOOK_S = 1.0
-SOON_S = 0.1
-"""After its own doings a session looks at the board again this soon: others see the same picture."""
-ENDED_S = 0.52
-"""An agent's run has really ended half a second after it was told; whoever waits for its slot is told by the next call."""
-PATIENCE_S = 3.0
 RETRY_S = 0.5
 """Seconds that one look for a lost server may take; whoever asks meanwhile waits for so long."""
 
@@ -56,9 +49,7 @@ class Session:
         self._process = {"pid": self.pid, "start": start_of(self.pid) or "", "instance": self.instance}
         self._bridge = {"pid": os.getpid(), "start": start_of(os.getpid()) or ""}
         self._lookout = Lookout(self.id)
-        self._beat_at = self._look_at = self._posted_at = 0.0
-        self._ends_at = math.inf
-        self.beat_s = min(BEAT_S, contact.settings.lease_ms / 4000)
+        self._rhythm = Rhythm(contact.settings.lease_ms)
 
     # -- coming and going
 
@@ -130,7 +121,7 @@ class Session:
             try:
                 if board.waits:
                     # The beat's answer is dropped by this call. Not at once again: in a row of calls each would drop one.
-                    self._beat_at = time.monotonic() + SOON_S
+                    self._rhythm.later()
                 answer = board.call(verb, session=self.id, **values)
                 if answer.verdict == "unknown":
                     self._join(board)
@@ -142,9 +133,9 @@ class Session:
             except BoardFault as error:
                 self._lose(error)
                 return None
-            self.beat_soon()
+            self._rhythm.soon()
             if verb == "agent_ended":
-                self._ends_at = time.monotonic() + ENDED_S
+                self._rhythm.run_ended()
             return answer
         return None
 
@@ -165,7 +156,7 @@ class Session:
         try:
             if board is not None:
                 self._heard(board, board.call("session_beat", **self._beat_words()))
-                self._beat_at = time.monotonic() + self.beat_s
+                self._rhythm.beaten()
         except Unavailable:
             self._lose()
         except BoardFault as error:
@@ -176,8 +167,9 @@ class Session:
             self._return()
         return self.contact.board if self.state == "joined" else None
 
-    def beat_soon(self, within: float = SOON_S) -> None:
-        self._beat_at = min(self._beat_at, time.monotonic() + within)
+    def beat_now(self) -> None:
+        """The next `pump` beats."""
+        self._rhythm.at_once()
 
     # -- being driven
 
@@ -206,16 +198,16 @@ class Session:
         if self.state != "joined":
             return
         if board.waits:
-            if now - self._posted_at > PATIENCE_S:
+            if self._rhythm.unanswered(now):
                 raise Unavailable("the server does not answer")
             return
-        if self.picture.line and now >= self._look_at:
-            self._look_at = now + LOOK_S
-            if self._lookout.vouch(board, self.picture.watch, only_news=True):
-                self._beat_at = 0.0
-        if now >= min(self._beat_at, self._ends_at):
-            self._beat_at, self._ends_at = now + self.beat_s, (math.inf if now >= self._ends_at else self._ends_at)
-            self._posted_at = now
+        if (
+            self.picture.line
+            and self._rhythm.looks(now)
+            and self._lookout.vouch(board, self.picture.watch, only_news=True)
+        ):
+            self.beat_now()
+        if self._rhythm.beats(now):
             board.weigh()
             board.post("session_beat", **self._beat_words())
 
@@ -230,11 +222,9 @@ class Session:
         if self.state == "apart":
             return self.contact.retry_in
         board = self.contact.board
-        due = min(self._beat_at, self._ends_at) if not (board and board.waits) else self._posted_at + PATIENCE_S
-        if self.picture.line:
-            due = min(due, self._look_at)
+        rest = self._rhythm.rest(now, posted=bool(board and board.waits), in_line=bool(self.picture.line))
         orphans = self._lookout.orphans.tick(now)
-        return max(0.0, min(due - now, 60.0 if orphans is None else orphans))
+        return max(0.0, min(rest, 60.0 if orphans is None else orphans))
 
     # -- hearing
 
@@ -242,7 +232,7 @@ class Session:
         self.contact.knows(answer)
         self.picture.any(answer)
         if answer.suspects and self._lookout.vouch(board, answer.suspects):
-            self._beat_at = 0.0
+            self.beat_now()
         if answer.verdict == "alive":
             self.label = answer.fields["label"]
             self.picture.beat(answer)
@@ -263,7 +253,7 @@ class Session:
             channel, text = str(push[1]), str(push[2])
             if channel == board.keys.wake(self.id):
                 self.picture.told(text)
-                self.beat_soon()
+                self._rhythm.soon()
             elif channel == board.keys.epoch and text != self.epoch:
                 self._join(board)
 

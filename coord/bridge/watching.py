@@ -85,5 +85,5 @@ class Watching:
                 found.scope = scope
             if found.policy != session.contact.settings.policy:
                 session.policy = found.policy, found.policy_json
-                session.beat_soon(0.0)
+                session.beat_now()
             session.contact.settings = found  # also what is no policy, such as the rules for commands

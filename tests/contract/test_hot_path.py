@@ -19,7 +19,7 @@ USUAL = {
     "__future__", "_ctypes", "_json", "_sha1", "_socket", "errno", "fcntl", "select",
     "hiredis", "hiredis.hiredis", "hiredis.version",
     "coord", "coord.answers", "coord.board", "coord.caller", "coord.contact",
-    "coord.errors", "coord.home", "coord.keys", "coord.machine",
+    "coord.epoch_note", "coord.errors", "coord.home", "coord.keys", "coord.machine",
     "coord.names", "coord.private", "coord.scripts",
     "coord.config", "coord.config.cache", "coord.config.find", "coord.config.load", "coord.config.settings",
     "coord.run", "coord.run.asker", "coord.run.child", "coord.run.command", "coord.run.job", "coord.run.prctl",
