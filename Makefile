@@ -23,7 +23,7 @@ run: setup
 
 test: setup
 	@$(BIN)/python -m compileall -q coord cli
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # The real omp for tests/host, some 600 MB in the user's cache folder; needs npm.
 host: setup
