@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from coord.bridge import words
 from coord.bridge.spawns import Spawn, uncoordinated
-from coord.names import clean
 
 if TYPE_CHECKING:
     from coord.bridge.agents import Mirror
@@ -90,8 +89,7 @@ class AgentCalls:
             self._mirror.approved(entry["id"])
         if answer is None or answer.fields["overBy"] == "0":
             return None
-        what = f"{clean(entry['type'])[:60]} {clean(entry['id'])[:60]} started without asking"
-        return f"{what}: the pool {clean(answer.fields['pool'])} is over its cap by {answer.fields['overBy']}"
+        return words.over_cap([(entry["type"], entry["id"])], answer.fields["pool"], answer.fields["overBy"])
 
     def ended(self, params: dict[str, Any]) -> dict[str, Any]:
         if self._is_ours(params["session"]):
@@ -101,15 +99,24 @@ class AgentCalls:
         return {"allowance": self._allowance()}
 
     def sync(self, params: dict[str, Any]) -> dict[str, Any]:
-        unheard = [agent for agent in params["agents"] if agent["id"] not in self._mirror]
         listed = self._mirror.listed(params["agents"])
         if self._bridge.session is not None:
-            for agent in unheard:  # as if its start had been told, so that it is warned of as well
-                warning = self._say_started(self._bridge.session, self._mirror.started(agent))
-                if warning:
-                    self._bridge.told.notify("warning", warning)
-            self._bridge.session.sync(listed)
+            began = self._bridge.session.sync(listed)
+            for one in began:
+                if not one["unqueued"]:
+                    self._mirror.approved(one["id"])
+            self._warn_of({agent["id"]: agent["type"].lower() for agent in params["agents"]}, began)
         return {"allowance": self._allowance()}
+
+    def _warn_of(self, types: dict[str, str], began: list[dict[str, Any]]) -> None:
+        """One warning for each pool that agents whom nobody announced took over its cap."""
+        over: dict[str, list[dict[str, Any]]] = {}
+        for one in began:
+            if one["overBy"]:
+                over.setdefault(one["pool"], []).append(one)
+        for pool, ones in over.items():
+            agents = [(types[one["id"]], one["id"]) for one in ones]
+            self._bridge.told.notify("warning", words.over_cap(agents, pool, ones[-1]["overBy"]))
 
     @property
     def _mirror(self) -> Mirror:

@@ -24,9 +24,6 @@ class Mirror:
     def __len__(self) -> int:
         return len(self._runs)
 
-    def __contains__(self, id: object) -> bool:
-        return id in self._runs
-
     def asked_as_eval(self, id: str) -> None:
         self._evals.add(id)
 

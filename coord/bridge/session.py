@@ -139,16 +139,20 @@ class Session:
             return answer
         return None
 
-    def sync(self, agents: str) -> None:
-        """Holds the board against what runs. (Not repeated: two lists in a row mean more than one.)"""
+    def sync(self, agents: str) -> list[dict[str, Any]]:
+        """Holds the board against what runs; which runs began by that. (Not repeated: two lists in a row mean more than
+        one.)"""
         board = self._at_hand()
         try:
             if board is not None:
-                self._heard(board, board.agents_sync(self.id, agents))
+                answer = board.agents_sync(self.id, agents)
+                self._heard(board, answer)
+                return list(json.loads(answer.fields.get("started", "[]")))
         except Unavailable:
             self._lose()
         except BoardFault as error:
             self._lose(error)
+        return []
 
     def look(self) -> None:
         """Beats at once and waits for the picture that this brings."""

@@ -93,6 +93,12 @@ def refusal_notice(told: Refusal, agent: str, paused: dict[str, Any] | None) -> 
     return f"refused: {told.type} for {asker}: {reason}{place}"
 
 
+def over_cap(agents: list[tuple[str, str]], pool: str, over: int | str) -> str:
+    """That agents (type, id) took a pool over its cap by starting without asking."""
+    who = f"{clean(agents[0][0])[:60]} {clean(agents[0][1])[:60]}" if len(agents) == 1 else f"{len(agents)} agents"
+    return f"{who} started without asking: the pool {clean(pool)} is over its cap by {over}"
+
+
 def pause_words(paused: dict[str, Any] | None) -> str:
     """` by session A: reason`, as far as known."""
     if not paused:

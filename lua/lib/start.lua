@@ -1,7 +1,7 @@
 -- A run began: the slot that is its own already goes on; else a starting one of that agent id, or else of the same parent
 -- and type, the oldest first; else it is counted without approval. Returns by how many the pool is over its cap through
--- that, the pool, and the mark. (unqueued "none": it had gone through omp's queue before the board lost it.) `slots`: all of
--- the session's (lib/slots_of), kept as they are then: who starts many reads them once.
+-- that, the pool, the mark, and whether this is news. (unqueued "none": it had gone through omp's queue before the board
+-- lost it.) `slots`: all of the session's (lib/slots_of), kept as they are then: who starts many reads them once.
 -- @include lib/agents_policy
 -- @include lib/pool_for
 -- @include lib/pool_of
@@ -35,5 +35,5 @@ local function start(session, record, agent, new_id, unqueued, slots)
   slot_put(one.id, slot)
   event('run_started', 'session', session, 'label', record.label, 'slot', one.id, 'agentId', agent.id, 'agentType', agent.type,
     'pool', slot.pool or '', 'parent', agent.parent, 'revived', (not was and '1') or '')
-  return over, slot.pool, slot.unqueued
+  return over, slot.pool, slot.unqueued, true
 end

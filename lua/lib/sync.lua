@@ -1,15 +1,16 @@
 -- Compares the board with what really runs in a session: an agent absent from two lists in a row has ended, one that nobody
--- announced is counted as revived.
+-- announced is counted as revived. Returns those that began by it: [{id, pool, overBy, unqueued}].
 -- @include lib/slot_end
 -- @include lib/slots_of
 -- @include lib/start
 local function sync(id, record, agents)
-  local runs, slots = {}, slots_of(id)
+  local runs, slots, began = {}, slots_of(id), {}
   for _, agent in ipairs(agents) do
     runs[agent.id] = true
     local parent = agent.parent or {}
-    start(id, record, { id = agent.id, parent = parent.id or '', kind = parent.kind or 'main', type = agent.type },
-      agent.slot, agent.unqueued or 'revived', slots)
+    local one = { id = agent.id, parent = parent.id or '', kind = parent.kind or 'main', type = agent.type }
+    local over, pool, mark, news = start(id, record, one, agent.slot, agent.unqueued or 'revived', slots)
+    if news then began[#began + 1] = { id = agent.id, pool = pool or '', overBy = over, unqueued = mark or '' } end
   end
   for _, one in ipairs(slots) do
     local slot = one.slot
@@ -22,4 +23,5 @@ local function sync(id, record, agents)
       end
     end
   end
+  return began
 end

@@ -269,6 +269,22 @@ def test_an_agent_that_only_a_list_tells_of(host: Hosts, place: Place) -> None:
     assert it.texts("warning") == ["sub Y started without asking: the pool work is over its cap by 1"]
 
 
+def test_many_that_only_a_list_tells_of(host: Hosts, place: Place) -> None:
+    """They cost one call and one warning, however many they are."""
+    it = host()
+    before = calls(place)
+    it.call("agents.sync", agents=[running(f"X{n}") for n in range(300)])
+    assert len(slots(place)) == 300
+    assert calls(place) - before < 50
+    assert it.texts("warning") == ["298 agents started without asking: the pool work is over its cap by 298"]
+
+
+def calls(place: Place) -> int:
+    """How many scripts the server has run."""
+    (line,) = [one for one in place.redis("INFO", "commandstats").splitlines() if one.startswith("cmdstat_evalsha:")]
+    return int(line.partition("calls=")[2].partition(",")[0])
+
+
 def test_a_lost_end_is_seen_at_the_next_beats(host: Hosts, place: Place) -> None:
     """The board has an agent running that has ended: the beat's hash differs, and two lists take it off."""
     it = host()

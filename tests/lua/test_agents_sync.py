@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.lua.table import Row, table
 from tests.lua.test_spawn_request import FULL, ONE, ST, T_WAITS
 from tests.lua.world import World, do
+
+
+def began(*runs: tuple[str, str, int, str]) -> object:
+    """Those whose run began by a list: id, pool, by how many that is over its cap, mark."""
+    names = ("id", "pool", "overBy", "unqueued")
+    return lambda told: json.loads(told) == [dict(zip(names, run, strict=True)) for run in runs]
+
 
 XY = [do.join("s"), do.runs("s", "X", "Y")]
 
 
 @table(
     Row("what the board knows is no news",
-        given=XY, call=do.sync("s", "X Y"), verdict="synced", fields={"allowance": "2", "why": ""}, same=True),
+        given=XY, call=do.sync("s", "X Y"), verdict="synced", fields={"allowance": "2", "why": "", "started": "[]"},
+        same=True),
     Row("who is absent once may be back",
         given=XY, call=do.sync("s", "X"), verdict="synced", slots="s-X:running s-Y:running", events="",
         slot={"s-Y": {"absent": True}}),
@@ -34,13 +44,14 @@ XY = [do.join("s"), do.runs("s", "X", "Y")]
         given=[do.join("s")], call=do.sync("s", "X"), verdict="synced", slots="new-X:running", used={"work": 1},
         slot={"new X": {"unqueued": "revived", "agent": "X"}}, events="run_started"),
     Row("over the cap it is counted all the same",
-        given=[ONE, do.join("s")], call=do.sync("s", "X Y"), verdict="synced", used={"work": 2}),
+        given=[ONE, do.join("s")], call=do.sync("s", "X Y"), verdict="synced", used={"work": 2},
+        fields={"started": began(("X", "work", 0, "revived"), ("Y", "work", 1, "revived"))}),
     Row("its parent and type say what it counts against",
         given=[do.join("s")], call=do.sync("s", "X P:scout:X"), verdict="synced", used={"work": 1},
         slot={"new P": {"kind": "sub", "parent": "X", "type": "scout", "pool": None}}),
     Row("a start that was lost is made up for",
         given=[do.join("s"), do.spawn("s", "s1", key="X")], call=do.sync("s", "X"), verdict="synced",
-        slots="s1:running", due={}),
+        slots="s1:running", due={}, fields={"started": began(("X", "work", 0, ""))}),
     Row("who is still to start is not absent",
         given=[do.join("s"), do.spawn("s", "s1", key="X"), do.sync("s", "")], call=do.sync("s", ""),
         verdict="synced", slots="s1:starting", same=True),

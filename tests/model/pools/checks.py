@@ -162,7 +162,7 @@ def told(answer: Answer) -> dict[str, Any]:
         fields["place"] = int(fields["place"])
     for name in ("alone", "was", "sync"):
         fields[name] = fields.get(name) == "1"
-    for name in ("others", "holds", "line", "holders", "watch", "files"):
+    for name in ("others", "holds", "line", "holders", "watch", "files", "started"):
         if name in fields:
             fields[name] = json.loads(fields[name])
     return _lists(fields)

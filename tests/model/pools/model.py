@@ -176,12 +176,14 @@ class PoolModel(PoolRules):
         if session is None:
             return {"verdict": "unknown"}
         over, pool = self._start(session, slot, agent)
-        mark = next(
-            (one.unqueued for one in self.slots_of(id) if one.agent == agent.id and one.state == "running"), None
-        )
+        mark = self._mark(id, agent)
         return {
             "verdict": "started", "overBy": over, "pool": pool or "", "unqueued": mark or "", **self._allowed(session)
         }  # fmt: skip
+
+    def _mark(self, id: str, agent: Agent) -> str | None:
+        runs = (one for one in self.slots_of(id) if one.agent == agent.id and one.state == "running")
+        return next((one.unqueued for one in runs), None)
 
     def _start(self, session: Session, id: str, agent: Agent) -> tuple[int, str | None]:
         slot, over = self._slot_of(session, agent), 0
@@ -221,19 +223,24 @@ class PoolModel(PoolRules):
         session = self.sessions.get(id)
         if session is None:
             return {"verdict": "unknown"}
-        self._list(session, agents)
-        return {"verdict": "synced", **self._allowed(session)}
+        return {"verdict": "synced", "started": self._list(session, agents), **self._allowed(session)}
 
-    def _list(self, session: Session, agents: list[tuple[Agent, str]]) -> None:
-        """Absent from two lists in a row: ended. Unlisted until now: counted."""
+    def _list(self, session: Session, agents: list[tuple[Agent, str]]) -> list[dict[str, Any]]:
+        """Absent from two lists in a row: ended. Unlisted until now: counted. Those whose run began by that."""
+        began = []
         for agent, slot in agents:
-            self._start(session, slot, agent)
+            ran = {one.agent for one in self.slots_of(session.id) if one.state == "running"}
+            over, pool = self._start(session, slot, agent)
+            if agent.id not in ran:
+                told = {"id": agent.id, "pool": pool or "", "overBy": over}
+                began.append({**told, "unqueued": self._mark(session.id, agent) or ""})
         named = {agent.id for agent, _ in agents}
         for own in self.slots_of(session.id):
             if own.state == "running" and own.agent not in named and own.absent:
                 del self.slots[own.id]
             elif own.state == "running":
                 own.absent = own.agent not in named
+        return began
 
     # --- line and pause
 
