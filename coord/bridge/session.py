@@ -58,7 +58,11 @@ class Session:
         self._lookout = Lookout(self.id)
         self._beat_at = self._look_at = self._posted_at = 0.0
         self._ends_at = math.inf
-        self.beat_s = min(BEAT_S, contact.settings.lease_ms / 4000)
+
+    @property
+    def beat_s(self) -> float:
+        """Seconds between two beats: by the file as it is now, since the board takes a changed lease up at once."""
+        return min(BEAT_S, self.contact.settings.lease_ms / 4000)
 
     # -- coming and going
 
