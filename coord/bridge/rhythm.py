@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BEAT_S = 2.0
 LOOK_S = 1.0
@@ -16,12 +20,17 @@ PATIENCE_S = 3.0
 
 
 class Rhythm:
-    """Beats (one outstanding at a time), and looks at those before us in a line."""
+    """Beats (one outstanding at a time), and looks at those before us in a line. `lease_ms`: as the file says now, since the
+    board takes a changed lease up at once."""
 
-    def __init__(self, lease_ms: int) -> None:
-        self._beat_s = min(BEAT_S, lease_ms / 4000)
+    def __init__(self, lease_ms: Callable[[], int]) -> None:
+        self._lease_ms = lease_ms
         self._beat_at = self._look_at = self._posted_at = 0.0
         self._ends_at = math.inf
+
+    @property
+    def _beat_s(self) -> float:
+        return min(BEAT_S, self._lease_ms() / 4000)
 
     def at_once(self) -> None:
         self._beat_at = 0.0

@@ -49,7 +49,7 @@ class Session:
         self._process = {"pid": self.pid, "start": start_of(self.pid) or "", "instance": self.instance}
         self._bridge = {"pid": os.getpid(), "start": start_of(os.getpid()) or ""}
         self._lookout = Lookout(self.id)
-        self._rhythm = Rhythm(contact.settings.lease_ms)
+        self._rhythm = Rhythm(lambda: contact.settings.lease_ms)
 
     # -- coming and going
 

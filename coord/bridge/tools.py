@@ -57,7 +57,7 @@ def complete(prefix: str, session: Session | None) -> list[dict[str, str]]:
     word, blank, rest = prefix.lstrip().partition(" ")
     if blank and word == "leave" and session is not None:
         typed = rest.strip()
-        pools = [name for name in session.contact.settings.agents.pools if name.startswith(typed) and name != typed]
+        pools = [name for name in _pools(session) if name.startswith(typed) and name != typed]
         return [{"value": f"leave {name}", "label": name, "description": "this pool's line"} for name in pools]
     if blank:
         return []
@@ -80,7 +80,7 @@ def resume(session: Session) -> str:
 
 
 def leave(session: Session, pool: str) -> str:
-    known = session.contact.settings.agents.pools
+    known = _pools(session)
     if pool and pool not in known:
         near = nearest(pool, known)
         guess = f' Did you mean "{near}"?' if near else ""
@@ -92,6 +92,11 @@ def leave(session: Session, pool: str) -> str:
     if not left:
         return "This session was in no line."
     return f"Left the line of {', '.join(left)}; the next one is served."
+
+
+def _pools(session: Session) -> list[str]:
+    """Those of the file, and those that it has no more but in whose line the session stands."""
+    return list(dict.fromkeys([*session.contact.settings.agents.pools, *session.picture.line, *session.picture.holds]))
 
 
 class Away(Exception):

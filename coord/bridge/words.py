@@ -135,7 +135,8 @@ def footer(label: str, picture: Picture) -> str:
         parts.append("paused")
     parts += [f"line {pool} #{place}" for pool, place in picture.line.items()]
     for pool, until in picture.holds.items():
-        left = "" if until is None else f" {max(0, math.ceil((picture.local_s(until) - time.time()) / 60))}m"
+        # (A moment less: the two clocks are compared by a message that took some time.)
+        left = "" if until is None else f" {max(0, math.ceil((picture.local_s(until) - time.time() - 0.5) / 60))}m"
         parts.append(f"held {pool}{left}")
     if picture.waiting_jobs:
         parts.append(f"jobs {picture.waiting_jobs} waiting")

@@ -18,7 +18,7 @@ import {
 } from "./protocol.ts";
 import { findRegistry, runningNow, watchAgents } from "./roster.ts";
 import { type Shared, shared } from "./state.ts";
-import { LOST, MISSING } from "./texts.ts";
+import { BACK, LOST, MISSING } from "./texts.ts";
 import { registerTools } from "./tools.ts";
 import { footer, notify, showInfos } from "./ui.ts";
 import { VERSION } from "./version.ts";
@@ -72,6 +72,13 @@ export async function ask<T>(question: (connection: Connection) => Promise<T>): 
 export function tellOutage(s: Shared): void {
 	if (!s.outage) notify(s, [{ level: "error", text: LOST }]);
 	s.outage = true;
+}
+
+/** A bridge that only stood still has answered; one that was started again says so by its join. */
+export function outageOver(s: Shared): void {
+	if (!s.outage || s.opened === null) return;
+	s.outage = false;
+	notify(s, [{ level: "info", text: BACK }]);
 }
 
 /** Takes back all that a session on the board brings with it. */

@@ -28,7 +28,7 @@ export default function ompCoord(pi: Pi): void {
 	on("session_switch", (event, ctx) => mainSwitched(pi, ctx, event.reason ?? ""), null);
 	on("session_branch", (_, ctx) => mainSwitched(pi, ctx, "branch"), null);
 	on("session_shutdown", () => mainEnded(pi), (_, ctx) => agentLeft(pi, ctx));
-	on("turn_start", mainTurns, null);
+	on("turn_start", (_, ctx) => mainTurns(pi, ctx), null);
 	on("agent_start", null, (_, ctx) => agentStarted(pi, ctx));
 	on("agent_end", null, (event, ctx) => agentEnded(pi, event, ctx));
 	on("before_subagent_spawn", spawnCheck, spawnCheck);

@@ -38,10 +38,11 @@ export async function mainEnded(pi: Pi): Promise<void> {
 	await connection?.close("exit");
 }
 
-/** The first prompt is on its way when omp has time again. */
-export function mainTurns(): void {
+/** The first prompt is on its way when omp has time again. omp tells of no `/move` to another folder: that is seen here. */
+export function mainTurns(pi: Pi, ctx: Context): void {
 	const s = shared();
-	if (isDue(s)) after(s, 0, () => connected(s));
+	if (s.main !== null && s.main.cwd !== ctx.cwd) change(s, sessionOf(pi, ctx), "switch");
+	else if (isDue(s)) after(s, 0, () => connected(s));
 }
 
 function begin(s: Shared, next: MainSession): void {

@@ -4,10 +4,10 @@ import { ask } from "./bridge.ts";
 import type { Completion, Context, Pi } from "./omp.ts";
 import { shared } from "./state.ts";
 import { COMMAND, NO_ANSWER } from "./texts.ts";
-import { noBridge } from "./tools.ts";
+import { answers, noBridge } from "./tools.ts";
 import { print } from "./ui.ts";
 
-/** As for commands, tests wait longer. */
+/** For completions, which omp waits for; as for commands, tests wait longer. */
 export const patience = { ms: 500 };
 
 export function registerSlash(pi: Pi): void {
@@ -20,7 +20,7 @@ async function run(args: string, ctx: Context): Promise<void> {
 
 async function text(args: string): Promise<string> {
 	try {
-		const result = await ask(connection => connection.request("slash.run", { args }));
+		const result = await ask(connection => connection.request("slash.run", { args }, answers.ms));
 		return result === null ? noBridge() : result.text;
 	} catch {
 		return NO_ANSWER;

@@ -2,7 +2,7 @@
 // agreement, and omp lets a spawn go on whose check throws or takes 30 s.
 
 import { setAllowance } from "./allowance.ts";
-import { connected, tellOutage } from "./bridge.ts";
+import { connected, outageOver, tellOutage } from "./bridge.ts";
 import type { Context, SpawnAnswer, SpawnEvent } from "./omp.ts";
 import type { SpawnRequest } from "./protocol.ts";
 import { shared } from "./state.ts";
@@ -19,6 +19,7 @@ export async function spawnCheck(event: SpawnEvent, ctx: Context): Promise<Spawn
 		if (connection.state === "over") return undefined; // it is missing, or the session is not on the board
 		if (connection.state !== "open") throw new Error("the bridge is not there");
 		const result = await connection.request("spawn.request", asked(event, ctx), ANSWER_MS);
+		outageOver(s);
 		setAllowance(s, result.allowance);
 		return result.allowed ? undefined : { block: true, reason: result.reason ?? "" };
 	} catch {

@@ -2,7 +2,7 @@
 // that comes later omp makes it anew, 20 ms each. What the bridge lists besides, or otherwise, comes when it says so: a later tool
 // needs no change here.
 
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ask } from "./bridge.ts";
 import { CONFIG_FILE, TOOLS } from "./offered.ts";
@@ -11,16 +11,22 @@ import type { Tool } from "./nouns.ts";
 import { type Shared, shared } from "./state.ts";
 import { MISSING, NO_ANSWER } from "./texts.ts";
 
+/** The board is shown by a process of its own, which a busy machine may keep waiting. A bridge that stands still keeps no agent for
+ * ever. (Tests change it.) */
+export const answers = { ms: 60_000 };
+
 /** What the bridge will probably list: whether a file is valid, and may be believed, is for the bridge to say. */
 export function expectedTools(): Tool[] {
 	const likely = process.env["OMP_COORD"] !== "off" && foldersAbove().some(folder => existsSync(join(folder, CONFIG_FILE)));
 	return likely ? TOOLS : TOOLS.slice(0, 1);
 }
 
+/** Up to the home folder: there the bridge's own search ends. */
 function foldersAbove(): string[] {
 	try {
 		const folders = [process.cwd()];
-		while (folders[0] !== dirname(folders[0]!)) folders.unshift(dirname(folders[0]!));
+		const borders = ["/", realpathSync(process.env["HOME"] || "/")];
+		while (!borders.includes(folders[0]!)) folders.unshift(dirname(folders[0]!));
 		return folders;
 	} catch {
 		return []; // the working folder was removed
@@ -52,7 +58,7 @@ function definition(tool: Tool): Parameters<Pi["registerTool"]>[0] {
 
 async function call(name: string, args: Record<string, unknown>, ctx: Context): Promise<ToolAnswer> {
 	try {
-		const result = await ask(connection => connection.request("tool.call", { agent: ctx.agent.id, name, args }));
+		const result = await ask(connection => connection.request("tool.call", { agent: ctx.agent.id, name, args }, answers.ms));
 		return result === null ? said(noBridge(), true) : said(result.text, result.isError);
 	} catch {
 		return said(NO_ANSWER, true);

@@ -112,6 +112,29 @@ test("a branch does the same", async () => {
 	expect(world.bridge.heard("session.close")).toEqual([{ reason: "branch" }]);
 });
 
+test("a conversation that went to another folder (/move) is opened there at its next turn, with what runs", async () => {
+	await world.open();
+	await sub("W0").emit("agent_start");
+	await world.main.emit("turn_start");
+	world.main.ctx.cwd = "/elsewhere";
+	await world.main.emit("turn_start");
+	await world.main.emit("turn_start");
+	await world.bridge.hears("session.open", 2);
+	expect(world.bridge.order()).toEqual(["session.open", "agent.started", "session.close", "session.open"]);
+	expect(world.bridge.heard("session.open")[1]).toMatchObject({ cwd: "/elsewhere", sessionId: "host-1" });
+	expect(world.bridge.heard("started")).toHaveLength(1);
+});
+
+test("one that found no configuration is opened where it went to", async () => {
+	await world.open({ "session.open": inactive("noConfig", "no file") });
+	await until(() => world.s.connection === null, "the bridge has ended");
+	world.bridge.answers({ "session.open": opened() });
+	world.main.ctx.cwd = "/elsewhere";
+	await world.main.emit("turn_start");
+	await until(() => world.s.opened, "the session is open");
+	expect(world.bridge.heard("session.open")[1].cwd).toBe("/elsewhere");
+});
+
 test("loading the same conversation anew is no switch", async () => {
 	await world.open();
 	await world.main.emit("session_switch", { reason: "resume" });

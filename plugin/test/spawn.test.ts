@@ -74,6 +74,21 @@ test("a bridge that dies over a question lets the spawn go on", async () => {
 	expect(await world.main.spawn()).toBeUndefined();
 });
 
+test("a bridge that stood still is told of when it answers again, and missed again the next time", async () => {
+	await world.open({ "spawn.request": { error: { code: -32603, message: "as if it took too long" } } });
+	await until(() => world.main.notices.length === 1, "the join");
+	for (const errors of [1, 2]) {
+		world.bridge.answers({ "spawn.request": { error: { code: -32603, message: "as if it took too long" } } });
+		await world.main.spawn();
+		await world.main.spawn();
+		expect(world.main.notices.filter(([level]) => level === "error")).toHaveLength(errors);
+		world.bridge.answers({ "spawn.request": { result: ALLOWED } });
+		await world.main.spawn();
+		await world.main.spawn();
+		await until(() => world.main.notices.filter(([, text]) => text.includes("answers again")).length === errors, "it is back");
+	}
+});
+
 test("without a session nothing is asked", async () => {
 	expect(await world.main.spawn()).toBeUndefined();
 	expect(world.bridge.order()).toEqual([]);

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { join } from "node:path";
 import { TOOLS as OFFERED } from "../src/offered.ts";
 import type { ToolAnswer } from "../src/omp.ts";
+import { answers, expectedTools } from "../src/tools.ts";
 import { opened, type Session, sub, until, World } from "./support.ts";
 
 let world: World;
@@ -58,6 +60,35 @@ test("while the bridge is away a tool says so, and /coord too", async () => {
 	await world.main.command.handler("", world.main.ctx);
 	expect(world.main.notices.at(-1)?.[1]).toContain("the bridge is missing at the moment");
 	await until(() => world.s.connection?.state === "open", "the bridge is back");
+});
+
+test("a bridge that stands still keeps neither an agent nor /coord for ever", async () => {
+	await world.open({ "tool.call": { silent: true }, "slash.run": { silent: true } });
+	const { ms } = answers;
+	answers.ms = 50;
+	try {
+		expect((await call(world.main, "coord_status"))?.content[0]?.text).toContain("does not answer");
+		await world.main.command.handler("", world.main.ctx);
+		expect(world.main.notices.at(-1)?.[1]).toContain("does not answer");
+	} finally {
+		answers.ms = ms;
+	}
+});
+
+test("a file above the home folder is not expected to be believed", async () => {
+	const before = process.env["HOME"];
+	await world.end();
+	try {
+		for (const [home, tools] of [["project", 1], [".", OFFERED.length]] as const) {
+			world = new World(true, true);
+			process.env["HOME"] = join(world.bridge.folder, home);
+			expect(expectedTools()).toHaveLength(tools);
+			await world.end();
+		}
+	} finally {
+		process.env["HOME"] = before ?? "";
+		world = new World();
+	}
 });
 
 test("/coord prints one notice, of several lines", async () => {

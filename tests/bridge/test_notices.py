@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import Any
 
 from coord.bridge.notices import Told
 from coord.bridge.picture import Picture
+from coord.bridge.words import footer
 
 
 class Out:
@@ -42,6 +44,13 @@ def test_a_hold_is_told_with_the_message_that_brings_it() -> None:
     picture.told("hold work 1800000499999 1800000000000002")  # another place in line, another hold
     told.news(session(picture))
     assert out.delivered()[1:] == ["hold-s-work-1800000000000002-1800000499999"]
+
+
+def test_a_hold_of_five_minutes_is_one_of_five_minutes() -> None:
+    """Also when the message that brings it came so quickly that the clocks seem to differ by a millisecond."""
+    picture = Picture()
+    picture.told(f"hold work {int(time.time() * 1000) + 300_040} 1800000000000001")
+    assert footer("A", picture) == "coord A · held work 5m"
 
 
 def test_a_hold_that_was_taken_back_is_told_when_it_comes_again() -> None:

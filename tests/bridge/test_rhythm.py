@@ -32,7 +32,7 @@ def rest(it: Rhythm, hands: Hands, *, posted: bool = False, in_line: bool = Fals
 @pytest.mark.parametrize(("lease_ms", "beat_s"), [(30_000, 2.0), (8_000, 2.0), (4_000, 1.0), (1_000, 0.25)])
 def test_four_beats_a_lease(hands: Hands, lease_ms: int, beat_s: float) -> None:
     """And every two seconds at least."""
-    it = Rhythm(lease_ms)
+    it = Rhythm(lambda: lease_ms)
     assert it.beats(hands.now)
     assert not it.beats(hands.now)
     assert rest(it, hands) == beat_s
@@ -41,7 +41,7 @@ def test_four_beats_a_lease(hands: Hands, lease_ms: int, beat_s: float) -> None:
 
 
 def test_own_doings_are_seen_soon(hands: Hands) -> None:
-    it = Rhythm(30_000)
+    it = Rhythm(lambda: 30_000)
     it.beaten()
     it.soon()
     assert rest(it, hands) == SOON_S
@@ -56,7 +56,7 @@ def test_own_doings_are_seen_soon(hands: Hands) -> None:
 
 def test_a_run_that_ended(hands: Hands) -> None:
     """A beat comes when its slot is really free, beside the others."""
-    it = Rhythm(30_000)
+    it = Rhythm(lambda: 30_000)
     it.beaten()
     it.run_ended()
     assert rest(it, hands) == ENDED_S
@@ -66,7 +66,7 @@ def test_a_run_that_ended(hands: Hands) -> None:
 
 
 def test_an_answer_that_does_not_come(hands: Hands) -> None:
-    it = Rhythm(30_000)
+    it = Rhythm(lambda: 30_000)
     assert it.beats(hands.now)
     it.at_once()
     assert rest(it, hands, posted=True) == PATIENCE_S, "one beat at a time"
@@ -77,7 +77,7 @@ def test_an_answer_that_does_not_come(hands: Hands) -> None:
 
 
 def test_looks_while_in_line(hands: Hands) -> None:
-    it = Rhythm(30_000)
+    it = Rhythm(lambda: 30_000)
     it.beaten()
     assert it.looks(hands.now)
     assert not it.looks(hands.now)

@@ -10,7 +10,7 @@ from typing import Any
 from coord.keys import Keys
 from tests.bridge.host import Host, running
 from tests.cli.place import Place
-from tests.waiting import until
+from tests.waiting import Awake, until
 
 Hosts = Callable[..., Host]
 
@@ -260,3 +260,29 @@ def test_a_changed_file_counts_at_the_next_beat(host: Hosts, place: Place, agent
     agents(pools={"work": {"cap": 3}})
     it.until_told("deliver", "held")
     it.until_footer("coord A · work 2/3 · held work 5m")
+
+
+def test_a_pool_that_the_file_has_no_more(host: Hosts, agents: Any) -> None:
+    """Its line can be left by its name."""
+    it, other = host(), host()
+    agents(pools={"work": {"cap": 1}, "big": {"cap": 0, "types": ["big"]}})
+    it.until_footer("coord A · work 0/1 · big 0/0")
+    assert not it.spawn("big")["allowed"]
+    agents(pools={"work": {"cap": 1}})
+    it.until_footer("coord A · work 0/1 · line big #1")
+    assert [one["label"] for one in it.call("slash.complete", prefix="leave ")["items"]] == ["work", "big"]
+    assert it.call("slash.run", args="leave big")["text"] == "Left the line of big; the next one is served."
+    assert "no pool" in other.call("slash.run", args="leave big")["text"]
+    it.until_footer("coord A · work 0/1")
+
+
+def test_a_shorter_lease_is_renewed_more_often(host: Hosts, place: Place, agents: Any) -> None:
+    """The board takes a changed lease up at once, so the beats that renew it come in time."""
+    it = host()
+    agents(lease=2)
+    lease = ("ZSCORE", place.board.keys["LEASES"], f"s|{it.session}")
+    until(lambda: int(place.redis(*lease)) - place.board.board_sweep().now < 2_500, "the lease is short")
+    seen = set()
+    with Awake() as clock:
+        until(lambda: seen.add(place.redis(*lease)) or len(seen) > 8, "it is renewed eight times")
+    assert clock.seconds < 12  # every two seconds it would be 16

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable
 from typing import Any
 
+from tests.boards import unique_scope
 from tests.host.board import SOON_S
 from tests.host.omp import Omp
 from tests.host.script import at, marked, say, spawn, text
@@ -57,3 +60,20 @@ def _there(world: World) -> Any:
 def _last_prompt(omp: Omp) -> str:
     """The entry of the last thing the user said."""
     return str(omp.call("get_branch_messages")["messages"][-1]["entryId"])
+
+
+def test_the_session_goes_to_another_folder(world: World) -> None:
+    """`/move`, of which omp tells nobody: at the next turn the session is on the other folder's board, with what runs."""
+    folder, scope = world.place.path("other"), unique_scope()
+    os.mkdir(folder)
+    world.place.write("other/.omp-coord.json", json.dumps({"scope": scope, "agents": {"pools": {"work": {"cap": 3}}}}))
+    a = world.session()
+    a.prompt(say("go", spawn(marked("W0", "go")), text("it runs")))
+    world.board.until_running("W0")
+    until(lambda: not a.call("get_state")["isStreaming"], "the turn has ended")
+    a.slash(f"/move {folder}")
+    a.prompt(say("more", spawn(marked("W1", "go")), text("two run")))
+    until(lambda: a.footer == "coord A · work 2/3", "both count on the other board", 60)
+    world.board.until_sessions(within=SOON_S)
+    world.model.open("go")
+    until(lambda: a.footer == "coord A · work 0/3", "both have ended", 60)
