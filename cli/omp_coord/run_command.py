@@ -56,6 +56,7 @@ def _run(options: RunOptions) -> int:
         end = Runner(
             job, options.argv, signals, show, wait_s=options.wait, strict=options.strict, leftovers=queue.leftovers
         ).run()
+        show.end()
         _flush()
         if end.signal:
             die_by(end.signal)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import time
 
-from omp_coord.say import say
+from omp_coord.say import Notices, has_room, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ class WaitingLine:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
+        self._notices = Notices()
         self._since = 0.0
         self._shown = ""
         self._drawn = False
@@ -33,7 +34,7 @@ class WaitingLine:
     def notice(self, text: str) -> None:
         self.quiet()
         for line in text.splitlines():
-            say(line)
+            self._notices.say(line)
 
     def waiting(self, job: Job) -> None:
         if self._quiet or job.waiting is None:
@@ -46,16 +47,20 @@ class WaitingLine:
             self._redraw(_sentence(job, now - self._since))
         elif job.waiting.place != self._place and now >= self._next:
             self._place, self._next = job.waiting.place, now + EVERY_S
-            say(_sentence(job, now - self._since))
+            self._notices.say(_sentence(job, now - self._since))
 
     def quiet(self) -> None:
         if self._drawn:
             self._drawn, self._shown = False, ""
-            if _in_foreground():
+            if _in_foreground() and has_room():
                 _write("\r\x1b[K")
 
+    def end(self) -> None:
+        """The runner ends: what it could not say before is said now, or never."""
+        self._notices.end()
+
     def _redraw(self, sentence: str) -> None:
-        if sentence == self._shown:
+        if sentence == self._shown or not has_room():
             return
         self._shown, self._drawn = sentence, True
         _write("\r\x1b[K" + _fit(f"omp-coord: {sentence}"))
@@ -107,7 +112,4 @@ def _fit(text: str) -> str:
 
 
 def _write(text: str) -> None:
-    try:
-        os.write(2, text.encode("utf-8", "replace"))
-    except OSError:
-        pass
+    write(text.encode("utf-8", "replace"))

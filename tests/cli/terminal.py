@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.coord.run.stage import Terminal
 
-INTR, SUSP, QUIT = "\x03", "\x1a", "\x1c"
+INTR, SUSP, QUIT, STOP = "\x03", "\x1a", "\x1c", "\x13"
 
 
 def status(terminal: Terminal) -> int:
