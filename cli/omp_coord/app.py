@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -23,7 +24,7 @@ from omp_coord.commands.server import server_app
 from omp_coord.commands.status import status
 from omp_coord.exits import Exit
 from omp_coord.say import say
-from omp_coord.terminal import close_stdout, open_streams
+from omp_coord.terminal import STDOUT, close_stdout, open_streams
 
 app = typer.Typer(
     name="omp-coord",
@@ -78,13 +79,22 @@ def main() -> int:
     except CoordError as error:
         return _fail(error, Exit.FAILED)
     except OSError as error:
-        close_stdout()
-        if not isinstance(error, BrokenPipeError):  # nobody reads it any more: nothing to say, as with other tools
-            say(str(error) if error.filename else f"stdout cannot be written: {error.strerror or error}")
-        return Exit.FAILED
+        return _system(error)
     except Exception as error:
         return _usage(error)
     return code if isinstance(code, int) else Exit.OK
+
+
+def _system(error: OSError) -> int:
+    """What the system refused, and where."""
+    what = str(error.strerror or error)
+    if error.filename != STDOUT:
+        say(f"{os.fsdecode(error.filename)}: {what}" if error.filename else what)
+        return Exit.FAILED
+    close_stdout()
+    if not isinstance(error, BrokenPipeError):  # nobody reads it any more: nothing to say, as with other tools
+        say(f"stdout cannot be written: {what}")
+    return Exit.FAILED
 
 
 def _usage(error: Exception) -> int:

@@ -14,10 +14,10 @@ from coord.config.load import load
 from coord.config.settings import FALLBACK_POLICY, FALLBACK_POLICY_JSON, Settings
 from coord.errors import ConfigError, CoordError, Unavailable
 from coord.home import Home
-from coord.names import clean
 from coord.reader import Reader
 from coord.server.choose import Choice, choose
 from omp_coord.exits import Exit
+from omp_coord.say import say
 
 ConfigFile = Annotated[
     str | None,
@@ -40,9 +40,9 @@ def errors_reported() -> Iterator[None]:
 
 
 def complain(text: str) -> None:
-    """Each line of `text` on stderr, harmless for a terminal."""
+    """Each line of `text` on stderr, harmless for a terminal; never an error of its own."""
     for line in text.splitlines():
-        typer.echo(f"omp-coord: {clean(line)}", err=True)
+        say(line)
 
 
 def working_folder() -> str:

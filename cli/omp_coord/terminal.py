@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import os
+import select
 import shutil
 import sys
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from coord.run.child import keep_std_places
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+STDOUT = "stdout"
+"""The file name of an OSError that came of writing there."""
 
 
 class Colour(StrEnum):
@@ -56,11 +64,30 @@ def write(text: str) -> None:
 
 def open_streams() -> None:
     """Where the caller closed stdin, stdout or stderr stands /dev/null. Otherwise the next file or socket would take that
-    number, and a line for people would be written into it."""
+    number, and a line for people would be written into it. What goes wrong on stdout names it from now on."""
     keep_std_places()
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8")
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8")
+    real = sys.__stdout__
+    if real is not None and sys.stdout is real:
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(_Stdout(real.fileno(), "w", closefd=False)),
+            encoding=real.encoding, errors=real.errors, line_buffering=real.isatty(),
+        )  # fmt: skip
+
+
+class _Stdout(io.FileIO):
+    """Errors of writing to stdout carry its name: nothing else tells them from those of files and sockets."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            while (written := super().write(data)) is None:
+                select.select([], [self], [])  # whoever shares it made it non-blocking (node, ssh)
+        except OSError as error:
+            error.filename = STDOUT
+            raise
+        return written
 
 
 def close_stdout() -> None:

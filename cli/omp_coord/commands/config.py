@@ -129,13 +129,14 @@ def trust(config: ConfigFile = None) -> None:
         if path is None:
             complain("there is no .omp-coord.json here to trust; `omp-coord init` writes one.")
             raise typer.Exit(Exit.FAILED)
-        typer.echo(_trust(path))
+        said = _trust(path)
     except ConfigError as error:
         complain(str(error))
         raise typer.Exit(Exit.USAGE) from None
     except OSError as error:
         complain(f"trust cannot be kept: {error.strerror or error}; set OMP_COORD_HOME to a folder of yours.")
         raise typer.Exit(Exit.FAILED) from None
+    typer.echo(said)
 
 
 def _trust(path: str) -> str:
