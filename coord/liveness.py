@@ -24,11 +24,6 @@ def look(participants: Iterable[dict[str, Any]], machine: str) -> list[dict[str,
     return [verdict for one in participants if one.get("machine") == machine and (verdict := _look_at(one))]
 
 
-def gone_among(participants: Iterable[dict[str, Any]], machine: str) -> list[dict[str, Any]]:
-    """The entries that change something: participants that are gone, or whose command outlives their runner."""
-    return [entry for entry in look(participants, machine) if entry["is"] != "live"]
-
-
 def _look_at(one: dict[str, Any]) -> dict[str, Any]:
     process = one["process"]
     entry = {"kind": one.get("kind", "job"), "id": one["id"], **process, "is": "live"}
