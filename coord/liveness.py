@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from coord.run.tree import Ending
 
 SEATED = frozenset(("granted", "running", "stopped", "orphaned"))
+"""States of a job that has a slot."""
 
 
 def look(participants: Iterable[dict[str, Any]], machine: str) -> list[dict[str, Any]]:
