@@ -61,7 +61,8 @@ class Granted(Answer):
 
 
 class Waiting(Answer):
-    """A place in line. `place` 1 is next; `about`: an estimate (fair share); `cause`: full, settling, notListening."""
+    """A place in line. `place` 1 is next; `about`: an estimate (fair share); `cause`: full, paused, settling or
+    notListening."""
 
     @property
     def ticket(self) -> str:

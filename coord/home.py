@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import stat
 from _sha1 import sha1  # hashlib costs the runner 3 ms
+from _thread import get_ident
 
 from coord.errors import Unavailable
 from coord.names import clean
@@ -196,7 +197,7 @@ def _known_socket(note: str) -> str | None:
 def _agree(note: str, path: str) -> str:
     """Writes `path` down for all; returns what another process wrote if that one was first and it can be
     used."""
-    mine = f"{note}.{os.getpid()}"
+    mine = f"{note}.{os.getpid()}.{get_ident()}"
     write(mine, path + "\n")
     try:
         # link, not rename: of two callers at once the second must take what the first wrote.

@@ -17,16 +17,12 @@ if TYPE_CHECKING:
     from coord.run.tree import Ending
 
 SEATED = frozenset(("granted", "running", "stopped", "orphaned"))
+"""States of a job that has a slot."""
 
 
 def look(participants: Iterable[dict[str, Any]], machine: str) -> list[dict[str, Any]]:
     """What to vouch for: one entry per participant of this machine. Job records and `suspects` have the same shape."""
     return [verdict for one in participants if one.get("machine") == machine and (verdict := _look_at(one))]
-
-
-def gone_among(participants: Iterable[dict[str, Any]], machine: str) -> list[dict[str, Any]]:
-    """The entries that change something: participants that are gone, or whose command outlives their runner."""
-    return [entry for entry in look(participants, machine) if entry["is"] != "live"]
 
 
 def _look_at(one: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from _thread import get_ident
 
 
 def private(path: str) -> str:
@@ -84,7 +85,7 @@ def create(path: str, flags: int) -> int:
 
 def write(path: str, content: str | bytes) -> None:
     """Writes a file, 0600 whatever the umask, whole or not at all. OSError."""
-    mine = f"{path}.{os.getpid()}"
+    mine = f"{path}.{os.getpid()}.{get_ident()}"  # threads of a program write the same files
     rest = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     fd = create(mine, os.O_WRONLY | os.O_TRUNC)
     try:

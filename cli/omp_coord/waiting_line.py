@@ -83,6 +83,8 @@ def _sentence(job: Job, waited: float) -> str:
         what = f"waiting for {job.queue}, the server is away"
     elif waiting.cause == "settling":
         what = f"waiting for {job.queue}, the board is settling"
+    elif waiting.cause == "paused":
+        what += ", the scope is paused"
     # The holders last: a narrow terminal cuts what stands there.
     return " · ".join([what, f"waited {_span(waited)}", *map(_holder, waiting.holders[:2])])
 
@@ -102,13 +104,13 @@ def _span(seconds: float) -> str:
 def _fit(text: str) -> str:
     """Cut to the terminal's width, so that it stays one line that can be drawn over."""
     from coord.names import clean
+    from coord.view.table import cut
 
     try:
         width = os.get_terminal_size(2).columns or 80  # 0: a terminal that nobody gave a size (containers, `script`)
     except OSError:
         width = 80
-    text = clean(text)
-    return text if len(text) < width else text[: max(1, width - 2)] + "…"
+    return cut(clean(text), max(2, width - 1))
 
 
 def _write(text: str) -> None:

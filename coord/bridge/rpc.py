@@ -35,7 +35,7 @@ class Request:
 
 
 def parse(line: bytes | None) -> Request:
-    """The request of a line (None: it was too long). Raises `RpcError`; its `args` hold the id where that could be read."""
+    """The request of a line (None: it was too long). Raises `RpcError`, `Unanswerable` where an id could be read."""
     if line is None:
         raise RpcError(INVALID, f"a line may have {MOST_BYTES} bytes at most; this one was skipped")
     try:

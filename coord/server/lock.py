@@ -23,15 +23,21 @@ class Lock:
 
     def __enter__(self) -> Lock:
         self._fd = create(self._path, os.O_RDWR)
+        try:
+            self._take()
+        except BaseException:  # also Ctrl-C: a program that goes on would keep the file, and the lock if it had it
+            os.close(self._fd)
+            raise
+        return self
+
+    def _take(self) -> None:
         end = time.monotonic() + self._wait
         while not self._taken():
             if time.monotonic() > end:
-                os.close(self._fd)
                 raise Unavailable(
                     f"another omp-coord looks for a server since {self._wait:.3g} s ({self._path}); try again"
                 )
             time.sleep(0.005)  # a lock on a file knows no time-out, and says nothing when it is free
-        return self
 
     def _taken(self) -> bool:
         try:

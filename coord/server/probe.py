@@ -59,7 +59,8 @@ def look(address: Address, scope: str, timeout: float) -> Look:
     except OSError as error:
         return Look(f"cannot be reached: {error.strerror or error}", reached=False)
     except Unavailable as error:
-        return Look(f"cannot be reached: {error}", reached=False)
+        text = str(error)  # it names the server, as the caller does
+        return Look(f"cannot be reached: {text.partition(f'{address.shown}: ')[2] or text}", reached=False)
     return _judge(answers, address.plain)
 
 

@@ -99,23 +99,6 @@ def write(home: Home, scope: str, url: str, embedded: bool, *, named: bool = Fal
     private.write(target, text)
 
 
-def touch(home: Home, scope: str) -> None:
-    """Notes that the decision was looked at now. Harmless when there is no record."""
-    try:
-        os.utime(path(home, scope))
-    except OSError:
-        pass  # cleared at the same time, or a full disk: then it is looked at again
-
-
-def clear(home: Home, scope: str) -> None:
-    """Forgets where the scope lived; for the last participant that leaves. Harmless when there is no
-    record."""
-    try:
-        os.unlink(path(home, scope))
-    except OSError:
-        pass  # somebody else was first
-
-
 def boot_id() -> str:
     """Which boot of the machine this is; "" where the system does not say."""
     try:

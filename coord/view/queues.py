@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from coord.config.settings import DEFAULT_LANE, Queue
+from coord.liveness import SEATED
 from coord.names import clean
 
 if TYPE_CHECKING:
     from coord.config.settings import Settings
     from coord.view.reading import Reading
 
-SEATED = frozenset(("granted", "running", "stopped", "orphaned"))
-"""States of a job that has a slot."""
 _NO_LANE = {"priority": 0, "reserved": 0, "max": None}
 
 

@@ -159,7 +159,11 @@ class Link:
 def _connect(address: Address, timeout: float) -> _socket.socket:
     error: Exception | None = None
     for family, target in _targets(address):
-        connection = _socket.socket(family, _socket.SOCK_STREAM)
+        try:
+            connection = _socket.socket(family, _socket.SOCK_STREAM)
+        except OSError as failed:  # no descriptor is left, or no such family
+            error = failed
+            continue
         connection.settimeout(timeout)
         try:
             connection.connect(target)

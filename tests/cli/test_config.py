@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 import typer
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from omp_coord.commands.config import config_app
 from omp_coord.commands.init import init
+from tests.cli.invoking import invoke
 
 ROOT = Path(__file__).parents[2]
 REMOTE = '{"scope": "demo", "redis": {"url": "redis://me:hunter2@example.org/0"}}'
@@ -31,13 +32,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def config(*words: str) -> Result:
-    return CliRunner().invoke(config_app, list(words))
+    return invoke(config_app, words)
 
 
 def run_init() -> Result:
     app = typer.Typer()
     app.command()(init)
-    return CliRunner().invoke(app, [])
+    return invoke(app, [])
 
 
 def file(folder: Path, content: str) -> Path:
@@ -127,7 +128,7 @@ def test_check_warns_of_a_server_that_is_not_trusted(folder: Path) -> None:
     assert result.exit_code == 0
     assert "config trust" in result.stderr
     assert "example.org" in result.stderr
-    assert "hunter2" not in result.output
+    assert "hunter2" not in result.output + result.stderr
 
 
 def test_check_reports_a_missing_variable(folder: Path) -> None:
@@ -143,7 +144,7 @@ def test_check_output_is_harmless_for_a_terminal(folder: Path) -> None:
     file(folder, '{"scope": "demo", "\\u001b[31mred\\u0007": 1}')
     result = config("check")
     assert result.exit_code == 2
-    assert all(line.isprintable() for line in result.output.splitlines())
+    assert all(line.isprintable() for line in (result.output + result.stderr).splitlines())
 
 
 def test_check_in_a_folder_that_was_removed(folder: Path) -> None:
@@ -167,7 +168,7 @@ def test_trust_lasts_until_the_file_changes(folder: Path) -> None:
     result = config("trust")
     assert result.exit_code == 0
     assert "redis://example.org/0" in result.stdout
-    assert "hunter2" not in result.output
+    assert "hunter2" not in result.output + result.stderr
     assert json.loads(config("check", "--json").stdout)["trusted"] is True
     file(folder, REMOTE + "\n")
     assert json.loads(config("check", "--json").stdout)["trusted"] is False

@@ -43,6 +43,7 @@ def test_help(desk: Desk, path: tuple[str, ...]) -> None:
     is wider than 80 columns, but for an example that would not work in two."""
     out, err = desk.cli(*path, "--help")
     assert err == ""
+    assert "[[" not in out.splitlines()[0]
     examples = re.findall(rf"^    (omp-coord {' '.join(path)}\b.*)$", out, re.MULTILINE)
     assert len(examples) >= 2
     for example in examples:

@@ -101,7 +101,7 @@ def test_cancel_by_the_beginning_of_an_id(desk: Desk) -> None:
     assert list(states(desk, "test")) == ["ab12"]
 
 
-@pytest.mark.parametrize("word", ["zz", "", "*", "-1", "a|b", "\udcff\n"])
+@pytest.mark.parametrize("word", ["zz", "*", "-1", "a|b", "\udcff\n"])
 def test_cancel_an_unknown_job(desk: Desk, word: str) -> None:
     """Exit 1 and one line, whatever the word is."""
     desk.job("a1")
@@ -166,6 +166,13 @@ def test_kill_an_orphan_elsewhere(desk: Desk) -> None:
     desk.board.vouched = [{**entry, "start": start_of(1) or "0"}]
     desk.board.board_sweep()
     assert "on another machine" in one_line(desk.cli("queue", "cancel", "b0b0", "--kill", code=1)[1])
+
+
+def test_cancel_nothing(desk: Desk) -> None:
+    """An empty word (a variable that was not set) is no beginning of an id: exit 2, also with a single job there."""
+    desk.job("a1", "test")
+    assert "JOB is empty" in one_line(desk.cli("queue", "cancel", "", code=2)[1])
+    assert states(desk, "test") == {"a1": "running"}
 
 
 def test_cancel_without_a_server(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

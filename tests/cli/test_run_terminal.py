@@ -11,6 +11,7 @@ import signal
 import pytest
 
 from coord.keys import Keys
+from coord.view.table import cells_of
 from tests.cli.place import Place, finished
 from tests.cli.terminal import INTR, QUIT, status
 from tests.coord.run.stage import COUNTER, Terminal, state
@@ -46,6 +47,18 @@ def test_waiting_line_is_kept_up_to_date(place: Place) -> None:
     seen = terminal.expect("place 1")
     assert "\n" not in seen
     assert "\r\x1b[K" in seen
+
+
+def test_a_wide_waiting_line_stays_one_line(place: Place) -> None:
+    """Characters that take two columns are counted so: a line that wrapped could not be drawn over."""
+    place.held("--label", "漢字" * 40)
+    terminal = place.terminal()
+    terminal.type("omp-coord run q -- true\n")
+    terminal.expect("\r\x1b[K")
+    line = terminal.expect("\r\x1b[K")
+    assert line.startswith("omp-coord: waiting for q, place 1")
+    assert cells_of(line) < 80
+    terminal.type(INTR)
 
 
 def test_in_the_background_it_leaves_the_prompt_alone(place: Place) -> None:

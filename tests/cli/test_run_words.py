@@ -66,6 +66,18 @@ def test_waiting_lines_without_a_terminal(place: Place) -> None:
     assert finished(waiting, 0) == ("", "")
 
 
+def test_waiting_in_a_paused_scope(place: Place) -> None:
+    """The waiting line says why nothing starts although nothing runs."""
+    finished(place.run("q", "--", "true"), 0)
+    finished(place.sh("omp-coord pause"), 0)
+    waiting = place.run("q", "--", "true")
+    assert waiting.stderr is not None
+    line = waiting.stderr.readline()
+    assert re.fullmatch(r"omp-coord: waiting for q, place 1, the scope is paused · waited \d+s\n", line), line
+    finished(place.sh("omp-coord resume"), 0)
+    assert finished(waiting, 0) == ("", "")
+
+
 @pytest.mark.parametrize(
     "label",
     [

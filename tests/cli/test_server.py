@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from coord.home import Home
 from coord.keys import KEYS, Keys
@@ -23,6 +22,7 @@ from coord.wire import connect
 from omp_coord.commands.keys import keys
 from omp_coord.commands.paths import paths
 from omp_coord.commands.server import server_app
+from tests.cli.invoking import invoke
 from tests.servers import KINDS, Server, free_port, short_folder, start_patiently
 
 Run = Callable[..., Any]
@@ -59,13 +59,13 @@ def home(folder: str) -> Iterator[Home]:
 
 @pytest.fixture
 def run(home: Home) -> Run:
-    def invoke(*words: str, code: int = 0, stdin: str = "") -> Any:
-        result = CliRunner().invoke(app, words, input=stdin)
-        assert result.exit_code == code, result.output
+    def typed(*words: str, code: int = 0, stdin: str = "") -> Any:
+        result = invoke(app, words, stdin)
+        assert result.exit_code == code, result.output + result.stderr
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         return result
 
-    return invoke
+    return typed
 
 
 def move_in(home: Home, member: str, key: str, record: dict[str, object]) -> None:
@@ -154,7 +154,7 @@ def test_status_of_a_named_one(run: Run, kind: str, folder: str) -> None:
         result = run("server", "status", "--json", "--redis", f"redis://me:hush@127.0.0.1:{server.port}")
         seen = json.loads(result.stdout)
         assert (seen["url"], seen["embedded"], seen["program"]) == (server.tcp, False, None)
-        assert "hush" not in result.output
+        assert "hush" not in result.output + result.stderr
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def imported(place: Place, *words: str, code: int = 0) -> set[str]:
     """The modules that `omp-coord run WORDS` imports in an interpreter that has nothing but itself, when all that can be
     remembered is."""
     finished(place.run("--quiet", "q", "--", "true"), 0)
-    record.touch(place.den.home, place.scope)
+    os.utime(record.path(place.den.home, place.scope))
     out = place.path("modules")
     script = SPY.format(path=sys.path, out=out)
     program = place.start(sys.executable, "-I", "-S", "-c", script, "run", *words)

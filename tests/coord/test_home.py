@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
+from threading import Thread
 
 import pytest
 
@@ -233,6 +234,31 @@ def test_a_umask_does_not_shut_us_out(folder: str) -> None:
     privates.write(found.cache() + "/one", "text")
     os.close(privates.create(found.cache() + "/two", os.O_WRONLY))
     assert mode(found.cache() + "/one") == mode(found.cache() + "/two") == 0o600
+
+
+def test_threads_write_the_same_file(folder: str) -> None:
+    """Each of several threads that write one file writes it whole, and none meets another's half."""
+    path = folder + "/file"
+    contents = [bytes([number]) * 20_000 for number in range(4)]
+    privates.write(path, contents[0])
+    faults: list[object] = []
+
+    def write(content: bytes) -> None:
+        for _ in range(50):
+            try:
+                privates.write(path, content)
+                with open(path, "rb") as file:
+                    faults.extend([] if file.read() in contents else ["torn"])
+            except OSError as error:
+                faults.append(error)
+
+    threads = [Thread(target=write, args=(content,)) for content in contents]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert faults == []
+    assert sorted(os.listdir(folder)) == ["file", "temp"]
 
 
 def test_write_is_whole_or_not_at_all(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:

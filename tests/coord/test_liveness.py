@@ -108,12 +108,6 @@ def test_a_waiter_leaves_no_command(start: Callable[..., Any]) -> None:
     assert [entry["is"] for entry in liveness.look([job], HERE)] == ["gone"]
 
 
-def test_only_the_news(start: Callable[..., Any]) -> None:
-    """`gone_among` leaves the living out."""
-    dead = gone()
-    assert [entry["id"] for entry in liveness.gone_among([one(start()), dead], HERE)] == [dead["id"]]
-
-
 # -- a participant's look
 
 

@@ -30,7 +30,7 @@ def _lines() -> None:
 def leave(
     pool: Annotated[
         str | None,
-        typer.Argument(metavar="[POOL]", help="Only this pool's line.", autocompletion=complete.pools),
+        typer.Argument(metavar="POOL", help="Only this pool's line.", autocompletion=complete.pools),
     ] = None,
     session: Annotated[
         str | None,

@@ -16,7 +16,7 @@ LONGEST = 200
 
 
 def pause(
-    reason: Annotated[str, typer.Argument(metavar="[REASON]", help="Why; all sessions are told.")] = "",
+    reason: Annotated[str, typer.Argument(metavar="REASON", help="Why; all sessions are told.")] = "",
     as_json: AsJson = False,
     scope: ScopeName = None,
     config: ConfigFile = None,

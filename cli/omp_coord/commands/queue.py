@@ -11,6 +11,7 @@ import typer
 
 from coord.answers import Answer, Ended
 from coord.board_text import board_text
+from coord.errors import ConfigError
 from coord.names import clean
 from coord.reader import Reader
 from coord.view.reading import Reading
@@ -100,10 +101,12 @@ def cancel(
     \b
     Exit codes: 0 cancelled, or its runner was told; 1 no such job, it has
     ended already, it runs and --kill was not given, or its processes cannot be
-    ended from here; 2 several jobs begin like that, configuration or URL not
-    usable; 69 the server does not answer.
+    ended from here; 2 several jobs begin like that, none was named,
+    configuration or URL not usable; 69 the server does not answer.
     """
     with errors_reported():
+        if not job:
+            raise ConfigError("JOB is empty; `omp-coord queue list` shows the ids")
         reader = found_reader(config, redis, scope)
         reading = reader.read()
         found = _find(clean(job), reading, reader)
@@ -114,7 +117,7 @@ def _find(job: str, reading: Reading, reader: Reader) -> str:
     """The id that begins like `job`. One that is not on the board may have ended: then the board is asked for it."""
     if reader.board is None:
         _fail(f"there is no job {job}: no server runs for the scope {reader.settings.scope}")
-    found = [job] if job in reading.jobs else [id for id in reading.jobs if job and id.startswith(job)]
+    found = [job] if job in reading.jobs else [id for id in reading.jobs if id.startswith(job)]
     if len(found) < 2:
         return found[0] if found else job
     complain(f"{len(found)} jobs begin with {job}, give more of the id:")

@@ -120,7 +120,7 @@ def _sentence(seen: dict[str, Any]) -> str:
 
 @server_app.command(context_settings={"ignore_unknown_options": True})
 def cli(
-    words: Annotated[list[str] | None, typer.Argument(metavar="[WORDS]…", help="One command.")] = None,
+    words: Annotated[list[str] | None, typer.Argument(metavar="WORDS", help="One command.")] = None,
     config: ConfigFile = None,
     redis: RedisUrl = None,
 ) -> None:

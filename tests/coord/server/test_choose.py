@@ -112,7 +112,7 @@ def test_reading_starts_and_writes_nothing(settings: Settings, home: Home, env: 
     assert (choice.url, choice.embedded) == (None, False)
     assert not os.path.exists(home.root)
     url = choose(settings, home, env).url
-    record.clear(home, "app")
+    os.unlink(record.path(home, "app"))
     assert choose(settings, home, env, start=False).url == url
     assert record.read(home, "app") is None
 
@@ -162,9 +162,9 @@ def test_named_order(settings: Settings, home: Home, env: Env, other: Server) ->
     settings.redis_url = f"redis://127.0.0.1:{free_port()}"
     bad = {**env, "OMP_COORD_REDIS_URL": f"redis://127.0.0.1:{free_port()}"}
     assert choose(settings, home, bad, url=other.url).url == other.url
-    record.clear(home, "app")
+    os.unlink(record.path(home, "app"))
     assert choose(settings, home, {**env, "OMP_COORD_REDIS_URL": other.url}).url == other.url
-    record.clear(home, "app")
+    os.unlink(record.path(home, "app"))
     settings.redis_url = other.url
     assert choose(settings, home, env).url == other.url
 
@@ -217,7 +217,7 @@ def test_elsewhere(settings: Settings, home: Home, env: Env, other: Server) -> N
     followed = follow(settings, home, caught.value)
     assert (followed.url, followed.embedded) == (first.url, True)
     assert "going where it lives" in followed.notices[0]
-    record.clear(home, "app")
+    os.unlink(record.path(home, "app"))
     with pytest.raises(Elsewhere):
         choose(settings, home, env, url=other.url)
     move_out(first.url)

@@ -158,3 +158,12 @@ def test_no_such_host() -> None:
     assert not seen.reached
     assert seen.problem is not None
     assert seen.problem.startswith("cannot be reached")
+
+
+def test_a_client_names_the_server_once() -> None:
+    """What redis-py says of a server comes behind our words for it, which name it already."""
+    address = Address(f"rediss://127.0.0.1:{free_port()}")
+    problem = probe.look(address, "app", 3.0).problem
+    assert problem is not None
+    assert problem.startswith("cannot be reached: ")
+    assert address.shown not in problem

@@ -37,23 +37,13 @@ def test_broken_is_none(home: Home, content: str) -> None:
     assert record.read(home, "app") is None
 
 
-def test_missing_and_cleared(home: Home) -> None:
-    """Clearing forgets, and clearing or touching nothing is harmless."""
+def test_age(home: Home) -> None:
+    """The age is the time since the record was last written; one that is missing is none."""
     assert record.read(home, "app") is None
-    record.touch(home, "app")
-    record.clear(home, "app")
-    record.write(home, "app", "redis://h:1", False)
-    record.clear(home, "app")
-    assert record.read(home, "app") is None
-
-
-def test_touch_makes_young(home: Home) -> None:
-    """The age is the time since the record was last looked at."""
     record.write(home, "app", "redis://h:1", False, named=True)
+    young = record.read(home, "app")
     os.utime(record.path(home, "app"), (1, 1))
     old = record.read(home, "app")
-    record.touch(home, "app")
-    young = record.read(home, "app")
     assert old is not None
     assert young is not None
     assert old.age > 1_000_000 > young.age

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 import pytest
 
 from coord.errors import Unavailable
-from coord.wire import Link, ServerError, connect
+from coord.wire import Link, ServerError, connect, link
 from tests.coord.wire.puppet import Puppet, answers
 from tests.servers import free_port
 from tests.waiting import Awake, until
@@ -139,6 +141,17 @@ def test_nobody_there(url: str) -> None:
     with pytest.raises(Unavailable, match="no server at") as caught:
         connect(url, timeout=0.3)
     assert str(caught.value).isprintable()
+
+
+def test_no_descriptor_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that has opened all it may is without a server, which is Unavailable as any other such case."""
+
+    def refuses(*_: object) -> socket.socket:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(link._socket, "socket", refuses)
+    with pytest.raises(Unavailable, match=r"no server at .*: Too many open files"):
+        connect("redis://127.0.0.1:1", timeout=0.3)
 
 
 def test_an_interrupted_write_ends_the_connection(puppet: Puppet, played: Link) -> None:
