@@ -97,9 +97,9 @@ class Command:
             self._cause, self._ending = "timedOut", Ending(self.tree.alive)
 
     def _taken(self, event: Event) -> None:
-        if event.signo == signal.SIGTSTP:
+        if event.signo in signal.STOPPING:
             if not event.from_terminal:
-                self.child.send(signal.SIGTSTP)
+                self.child.send(event.signo)
             self._stop()
         elif event.signo in signal.ENDING and self.child.status is not None:
             # The command is over. What it left behind is waited for no longer, or no longer asked to end but killed.

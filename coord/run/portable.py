@@ -15,7 +15,8 @@ else:
     import _signal
 
 _SIGIO = int(_signal.SIGIO)
-_UNDOES = {int(_signal.SIGCONT): int(_signal.SIGTSTP), int(_signal.SIGTSTP): int(_signal.SIGCONT)}
+_STOPS = frozenset(map(int, (_signal.SIGTSTP, _signal.SIGTTIN, _signal.SIGTTOU)))
+_UNDOES = {int(_signal.SIGCONT): _STOPS} | dict.fromkeys(_STOPS, frozenset({int(_signal.SIGCONT)}))
 
 
 def _note(signo: int, frame: FrameType | None) -> None:
@@ -75,8 +76,8 @@ class Handlers:
         for signo in came:
             # As the kernel does with blocked ones: a stop and a continue undo each other. Otherwise the TSTP of
             # a stop that is over, because the command's own stop was seen first, would stop the runner again.
-            undone = _UNDOES.get(signo)
-            self._pending = [other for other in self._pending if other != undone]
+            undone = _UNDOES.get(signo, frozenset())
+            self._pending = [other for other in self._pending if other not in undone]
             if signo in self._numbers:
                 self._pending.append(signo)
 

@@ -118,7 +118,7 @@ class Runner:
         if event.signo in signal.ENDING:
             self.job.leave()
             return End(signal=event.signo)
-        if event.signo == signal.SIGTSTP:
+        if event.signo in signal.STOPPING:
             self.signals.stop_self()
         return None
 
@@ -129,7 +129,7 @@ class Runner:
             if event.signo in signal.ENDING:
                 self.job.finish("signal", signal=event.signo)
                 return End(signal=event.signo)
-            if event.signo == signal.SIGTSTP:
+            if event.signo in signal.STOPPING:
                 self.job.tell("stopped", within=STOP_S)
                 self.signals.stop_self()
                 self.job.tell("running")

@@ -38,11 +38,15 @@ SIGCHLD = int(_signal.SIGCHLD)
 SIGCONT = int(_signal.SIGCONT)
 SIGSTOP = int(_signal.SIGSTOP)
 SIGTSTP = int(_signal.SIGTSTP)
+SIGTTIN = int(_signal.SIGTTIN)
+SIGTTOU = int(_signal.SIGTTOU)
 SIGIO = int(_signal.SIGIO)
 
 # What a command gets passed on when it was sent to the runner alone.
 FORWARDED = frozenset({SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM, SIGCONT, SIGTSTP})
-WATCHED = FORWARDED | {SIGCHLD, SIGIO}
+# What a terminal stops a job with: Ctrl-Z, and the background job that reads from it (or writes, with `stty tostop`).
+STOPPING = frozenset({SIGTSTP, SIGTTIN, SIGTTOU})
+WATCHED = FORWARDED | STOPPING | {SIGCHLD, SIGIO}
 # What ends a runner that still waits for its slot.
 ENDING = frozenset({SIGHUP, SIGINT, SIGQUIT, SIGTERM})
 
@@ -169,8 +173,8 @@ class Signals:
         signo = self._handlers.take(left, self._watched)
         if signo is None:
             return None
-        # Nothing tells who sent it. A terminal sends these three to its foreground group only.
-        guess = signo in (SIGINT, SIGQUIT, SIGTSTP) and in_foreground()
+        # Nothing tells who sent it. A terminal sends these three to its foreground group only, and these two to others.
+        guess = signo in (SIGTTIN, SIGTTOU) or (signo in (SIGINT, SIGQUIT, SIGTSTP) and in_foreground())
         return Event(signo, guess)
 
     # -- handing over

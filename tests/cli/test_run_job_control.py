@@ -88,14 +88,21 @@ def test_in_the_background(place: Place) -> None:
     place.expect_empty()
 
 
-def test_reads_from_the_terminal_in_the_background(place: Place) -> None:
-    """A background job that wants to read from the terminal is stopped, as without the runner, and fg continues it."""
+@pytest.mark.parametrize("what", ["reads", "writes"])
+def test_terminal_in_the_background(place: Place, what: str) -> None:
+    """A background job that wants to read from the terminal (or, with `stty tostop`, to write) is stopped, as without the
+    runner, and shown so; fg continues it."""
     terminal = place.terminal()
-    terminal.type("omp-coord run q -- sh -c 'read x; echo got $x' &\n")
-    place.until_jobs(1, "running")
-    until(lambda: any(proc.status() == psutil.STATUS_STOPPED for proc in place.members()), "it is stopped")
+    if what == "writes":
+        terminal.type("stty tostop\n")
+        terminal.expect("ready> ")
+    (first, then) = ("echo wri''tten; ", "written") if what == "writes" else ("", "read x")
+    terminal.type(f"omp-coord run q -- sh -c '{first}read x; echo got $x' &\n")
+    (job,) = place.until_jobs(1, "stopped")
+    until(lambda: state(runner_of(job)) == "T", "the shell sees it stop, too")
     terminal.type("fg\n")
-    terminal.expect("read x")
+    terminal.expect(then)
+    place.until_jobs(1, "running")
     terminal.type("this\n")
     terminal.expect("got this")
     terminal.expect("ready> ")
