@@ -224,8 +224,10 @@ class Coordinator:
 
 
 def _guarded(step: Callable[[], None]) -> None:
-    """One slot's trouble (a fault of the board, of its server) must not end the thread that beats for all."""
+    """One slot's trouble (a fault of the board, of its server, of ours) must not end the thread that beats for all."""
     try:
         step()
     except CoordError as error:
         log.warning("%s", error)
+    except Exception:
+        log.exception("a slot could not be kept up; going on")

@@ -133,8 +133,17 @@ class Session:
         while not self._over.wait(min(due, LOOK_S)):
             with self._lock:
                 if not self._over.is_set():
-                    due = self._member.pump()
-                    self._tell()
+                    due = self._pump()
+
+    def _pump(self) -> float:
+        """A fault of ours must not end the beats: others would see a session that is alive and says nothing."""
+        try:
+            due = self._member.pump()
+            self._tell()
+        except Exception:
+            log.exception("the session could not be kept up; going on")
+            return LOOK_S
+        return due
 
     def _tell(self) -> None:
         for text in self._member.contact.told():

@@ -198,3 +198,22 @@ def answers(desk: Desk) -> bool:
         return bool(desk.ask("PING"))
     except (coord.Unavailable, ServerError):
         return False  # it is not there, or loads its data
+
+
+def test_a_fault_of_ours_does_not_end_the_beats(
+    own_desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The thread that beats for all slots goes on, and the log tells what happened."""
+    real, faults = Job.pump, iter(["once"])
+
+    def pump(job: Job) -> float:
+        for fault in faults:
+            raise ZeroDivisionError(fault)
+        return real(job)
+
+    with own_desk.coordinator().slot("q") as slot:
+        monkeypatch.setattr(Job, "pump", pump)
+        until(lambda: "ZeroDivisionError: once" in caplog.text, "the fault is told")
+        lease = ("ZSCORE", own_desk.keys["LEASES"], f"j|{slot.job}")
+        before = own_desk.ask(*lease)
+        until(lambda: own_desk.ask(*lease) > before, "the lease is renewed")

@@ -106,6 +106,26 @@ def test_it_beats_and_comes_back(coordinator: Coordinator, place: Place, own_ser
         assert not session.request_spawn("task")
 
 
+def test_a_fault_of_ours_does_not_end_the_beats(
+    coordinator: Coordinator, place: Place, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    """The session's thread goes on, and the log tells what happened."""
+    with coordinator.session(place.folder) as session:
+        faults = iter(["once"])
+        real = session._member.pump
+
+        def pump() -> float:
+            for fault in faults:
+                raise ZeroDivisionError(fault)
+            return real()
+
+        monkeypatch.setattr(session._member, "pump", pump)
+        until(lambda: "ZeroDivisionError: once" in caplog.text, "the fault is told")
+        lease = ("ZSCORE", place.board.keys["LEASES"], f"s|{session.id}")
+        before = place.redis(*lease)
+        until(lambda: float(place.redis(*lease)) > float(before), "the lease is renewed")
+
+
 def test_a_fork_is_no_session(coordinator: Coordinator, place: Place) -> None:
     """A child that ends the `with` takes nothing off the board."""
     with coordinator.session() as session:
