@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LOOK_S = 1.0
 """Seconds between two looks at the file."""
+GONE = "the configuration file is gone"
 UNWATCHED = ("off", "upgrade")
 
 
@@ -57,15 +58,26 @@ class Watching:
         elif found is not None and not isinstance(found, Exception):
             self._join()
         else:
-            code = "noConfig" if found is None else "badConfig"
-            text = str(found).splitlines()[0] if found else "the configuration file is gone"
-            self._bridge.closed = Closed(code, text)
+            self._closed("noConfig" if found is None else "badConfig", found)
+
+    def _closed(self, code: str, found: Exception | None) -> None:
+        """A session that was not on the board has no file now, or an invalid one: it waits for no server any more."""
+        bridge = self._bridge
+        before, bridge.closed = bridge.closed, Closed(code, str(found).splitlines()[0] if found else GONE)
+        self._drop()
+        if code == "badConfig" and before is not None and before.code != code:
+            bridge.told.notify("error", str(bridge.closed))
+
+    def _drop(self) -> None:
+        """Ends the wait for a server."""
+        if self._bridge.session is not None:
+            self._bridge.session.contact.close()
+            self._bridge.session = None
 
     def _join(self) -> None:
         """A session that was not on the board has a valid file now."""
         bridge = self._bridge
-        if bridge.session is not None:
-            bridge.session.contact.close()
+        self._drop()
         result = bridge.join()
         if result["active"]:
             bridge.join_late(result)

@@ -12,6 +12,7 @@ from tests.bridge.test_sessions import sessions, slots
 from tests.cli.den import NOBODY
 from tests.cli.place import Place
 from tests.servers import Server, short_folder
+from tests.waiting import until
 
 Hosts = Callable[..., Host]
 
@@ -129,3 +130,36 @@ def test_a_file_that_goes_away_changes_nothing(host: Hosts, place: Place) -> Non
     os.unlink(place.path(".omp-coord.json"))
     assert it.spawn()["cause"] == "full"
     assert list(sessions(place)) == ["A"]
+
+
+def test_a_file_that_goes_away_while_there_is_no_server(place: Place) -> None:
+    """Its session does not come onto the board with the server, under rules that nobody gives any more: it waits for a file.
+    An invalid one is said."""
+    folder = short_folder()
+    hosts = [Host(place, name, OMP_COORD_REDIS_URL=f"unix://{folder}/s.sock") for name in ("gone", "bad", "good")]
+    for host in hosts:
+        os.mkdir(place.path(host.name))
+        assert written(host, place, 2).open(cwd=place.path(host.name))["code"] == "noServer"
+    gone, bad, good = hosts
+    os.unlink(place.path(".omp-coord.json"))
+    os.unlink(place.path("gone/.omp-coord.json"))
+    place.write("bad/.omp-coord.json", "{")
+    until(lambda: "noConfig" in gone.call("slash.run", args="pause")["text"], "the file is missed")
+    assert "bad/.omp-coord.json" in bad.until_told("notify")["text"]
+    with Server("redis7", folder=folder):
+        assert good.until_told("joined")["label"] == "A"
+        written(gone, place, 3)
+        assert gone.until_told("joined")["footer"] == "coord B · work 0/2"
+        written(bad, place, 1)
+        assert bad.until_told("joined")["footer"] == "coord C · work 0/1"
+        assert [len(host.told("joined")) for host in hosts] == [1, 1, 1]
+        for host in hosts:
+            assert host.end_input() < GONE_S
+    shutil.rmtree(folder)
+
+
+def written(host: Host, place: Place, cap: int) -> Host:
+    """The host, with a configuration in the folder that is named as it is."""
+    rules = {"scope": place.scope, "agents": {"pools": {"work": {"cap": cap}}}}
+    place.write(f"{host.name}/.omp-coord.json", json.dumps(rules))
+    return host
