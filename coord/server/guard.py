@@ -202,7 +202,7 @@ class Guard:
         return data
 
     def connect(self) -> None:
-        place = self.place_of()  # before: should it become another one meanwhile, that is seen
+        place = self.place_of()
         sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
             sock.settimeout(10)
@@ -213,6 +213,9 @@ class Guard:
         if self.is_another(sock):
             sock.close()
             self.terminate()
+            return
+        if place is None or place != self.place_of():
+            sock.close()  # it was made, or replaced, while we connected: to which of the two, the next try tells
             return
         self.sock, self.place = sock, place
         self.connections = -1  # this connection of our own counts for nothing

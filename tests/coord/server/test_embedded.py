@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -16,7 +17,7 @@ import pytest
 from coord import home as homes
 from coord.errors import Unavailable
 from coord.home import Home
-from coord.server import embedded, pids, talk
+from coord.server import embedded, guard, pids, talk
 from tests.servers import Server, need
 from tests.waiting import until
 
@@ -346,6 +347,25 @@ def test_successor_of_a_removed_folder(home: Home, env: dict[str, str]) -> None:
     until(lambda: not any(map(alive, old.values())), "the old server and its guard are gone", 15)
     assert ask(home, "PING") == "PONG"
     assert all(map(alive, new.values()))
+
+
+@pytest.mark.parametrize("before", [None, (1, 2)], ids=["none yet", "that of a server killed before"])
+def test_a_socket_that_is_made_while_its_guard_connects(
+    folder: str, monkeypatch: pytest.MonkeyPatch, before: tuple[int, int] | None
+) -> None:
+    """A guard that looked for the socket a moment before its server made it does not take the server for a cut-off one."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{folder}/socket")
+        server.listen()
+        watching = guard.Guard(f"{folder}/socket", "", "", 60.0, (os.getpid(), guard.started(os.getpid())))
+        looks, real = iter([before]), watching.place_of
+        monkeypatch.setattr(watching, "place_of", lambda: next(looks, real()))
+        watching.connect()
+        assert not watching.cut_off()
+        watching.connect()
+        assert watching.sock is not None
+        assert not watching.cut_off()
+        watching.disconnect()
 
 
 def test_no_room_for_more_clients(home: Home, env: dict[str, str]) -> None:
