@@ -18,11 +18,9 @@ from tests.servers import KINDS, Server
 settings.register_profile("omp-coord", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("omp-coord")
 
-# What was started in the background of a script, or by nohup, ignores these; so would every program that a test starts and
-# then interrupts.
-for _ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
-    if signal.getsignal(_ignored) == signal.SIG_IGN:
-        signal.signal(_ignored, signal.default_int_handler if _ignored == signal.SIGINT else signal.SIG_DFL)
+# What was started in the background of a script ignores this, and so would every program that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", params=KINDS)

@@ -89,7 +89,8 @@ def _system(error: OSError) -> int:
     """What the system refused, and where."""
     what = str(error.strerror or error)
     if error.filename != STDOUT:
-        say(f"{os.fsdecode(error.filename)}: {what}" if error.filename else what)
+        name = error.filename  # a number where a descriptor was opened
+        say(f"{os.fsdecode(name)}: {what}" if isinstance(name, (str, bytes)) else what)
         return Exit.FAILED
     close_stdout()
     if not isinstance(error, BrokenPipeError):  # nobody reads it any more: nothing to say, as with other tools

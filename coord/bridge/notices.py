@@ -118,6 +118,10 @@ class Told:
             self._footer = text
             self._out.notify("footer", {"text": text})
 
+    def no_footer(self) -> None:
+        """There is nothing to show: the session is not on a board, and waits for none."""
+        self._change_footer("")
+
     def offline(self) -> None:
         self._change_footer(words.OFFLINE)
 

@@ -55,16 +55,17 @@ class Watching:
     def _loaded(self, session: Session | None, found: Any) -> None:
         if session is not None:
             self._changed(session, found)
-        elif found is not None and not isinstance(found, Exception):
+        elif found is None or isinstance(found, ConfigError):
+            self._closed("badConfig" if found else "noConfig", found)
+        elif not isinstance(found, Exception):  # else it could not be read just now: what is there stays
             self._join()
-        else:
-            self._closed("noConfig" if found is None else "badConfig", found)
 
     def _closed(self, code: str, found: Exception | None) -> None:
         """A session that was not on the board has no file now, or an invalid one: it waits for no server any more."""
         bridge = self._bridge
         before, bridge.closed = bridge.closed, Closed(code, str(found).splitlines()[0] if found else GONE)
         self._drop()
+        bridge.told.no_footer()
         if code == "badConfig" and before is not None and before.code != code:
             bridge.told.notify("error", str(bridge.closed))
 

@@ -64,11 +64,11 @@ export class Connection {
 		return this.#client.request(method, params, patienceMs);
 	}
 
-	/** Closes the session and opens the next one of the same omp. */
-	next(reason: CloseReason): void {
+	/** Closes the session, if there is a reason, and opens the next one of the same omp. */
+	next(reason: CloseReason | null): void {
 		const client = this.#client;
 		if (client === undefined) return; // it is opened for the next session when it is back
-		whenAnswered(client.request("session.close", { reason }, 0));
+		if (reason !== null) whenAnswered(client.request("session.close", { reason }, 0));
 		if (this.state === "open") this.#opens();
 		this.#open(client, false);
 	}

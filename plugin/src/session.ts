@@ -41,7 +41,7 @@ export async function mainEnded(pi: Pi): Promise<void> {
 /** The first prompt is on its way when omp has time again. omp tells of no `/move` to another folder: that is seen here. */
 export function mainTurns(pi: Pi, ctx: Context): void {
 	const s = shared();
-	if (s.main !== null && s.main.cwd !== ctx.cwd) change(s, sessionOf(pi, ctx), "switch");
+	if (s.main !== null && s.main.cwd !== ctx.cwd) change(s, sessionOf(pi, ctx), null);
 	else if (isDue(s)) after(s, 0, () => connected(s));
 }
 
@@ -56,7 +56,8 @@ function after(s: Shared, ms: number, then: () => void): void {
 	s.stops.push(() => clearTimeout(timer));
 }
 
-function change(s: Shared, next: MainSession, reason: CloseReason): void {
+/** `reason` null: the session is not closed first, so that it keeps its letter and its place in line where the board is the same. */
+function change(s: Shared, next: MainSession, reason: CloseReason | null): void {
 	const before = s.main;
 	const same = before?.sessionId === next.sessionId && before.cwd === next.cwd;
 	if (!same) {

@@ -19,7 +19,7 @@ export async function spawnCheck(event: SpawnEvent, ctx: Context): Promise<Spawn
 		if (connection.state === "over") return undefined; // it is missing, or the session is not on the board
 		if (connection.state !== "open") throw new Error("the bridge is not there");
 		const result = await connection.request("spawn.request", asked(event, ctx), ANSWER_MS);
-		outageOver(s);
+		if (result.coordinated) outageOver(s);
 		setAllowance(s, result.allowance);
 		return result.allowed ? undefined : { block: true, reason: result.reason ?? "" };
 	} catch {

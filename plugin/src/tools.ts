@@ -25,11 +25,20 @@ export function expectedTools(): Tool[] {
 function foldersAbove(): string[] {
 	try {
 		const folders = [process.cwd()];
-		const borders = ["/", realpathSync(process.env["HOME"] || "/")];
+		const borders = ["/", homeFolder()];
 		while (!borders.includes(folders[0]!)) folders.unshift(dirname(folders[0]!));
 		return folders;
 	} catch {
 		return []; // the working folder was removed
+	}
+}
+
+function homeFolder(): string {
+	const home = process.env["HOME"] || "/";
+	try {
+		return realpathSync(home);
+	} catch {
+		return home; // there is none
 	}
 }
 

@@ -120,7 +120,7 @@ test("a conversation that went to another folder (/move) is opened there at its 
 	await world.main.emit("turn_start");
 	await world.main.emit("turn_start");
 	await world.bridge.hears("session.open", 2);
-	expect(world.bridge.order()).toEqual(["session.open", "agent.started", "session.close", "session.open"]);
+	expect(world.bridge.order()).toEqual(["session.open", "agent.started", "session.open"]);
 	expect(world.bridge.heard("session.open")[1]).toMatchObject({ cwd: "/elsewhere", sessionId: "host-1" });
 	expect(world.bridge.heard("started")).toHaveLength(1);
 });

@@ -141,9 +141,11 @@ def test_a_file_that_goes_away_while_there_is_no_server(place: Place) -> None:
         os.mkdir(place.path(host.name))
         assert written(host, place, 2).open(cwd=place.path(host.name))["code"] == "noServer"
     gone, bad, good = hosts
+    gone.until_footer("coord offline")
     os.unlink(place.path(".omp-coord.json"))
     os.unlink(place.path("gone/.omp-coord.json"))
     place.write("bad/.omp-coord.json", "{")
+    gone.until_footer("")
     until(lambda: "noConfig" in gone.call("slash.run", args="pause")["text"], "the file is missed")
     assert "bad/.omp-coord.json" in bad.until_told("notify")["text"]
     with Server("redis7", folder=folder):

@@ -262,6 +262,19 @@ def test_a_changed_file_counts_at_the_next_beat(host: Hosts, place: Place, agent
     it.until_footer("coord A · work 2/3 · held work 5m")
 
 
+def test_opening_again_in_a_folder_of_the_same_board(host: Hosts, place: Place) -> None:
+    """A conversation that goes to another folder of its project keeps its letter, its slots and its place in line."""
+    it, other = host(), host()
+    it.run("W0")
+    other.run("W1")
+    assert it.spawn()["place"] == 1
+    os.mkdir(place.path("sub"))
+    again = it.open(running("W0"), cwd=place.path("sub"))
+    assert (again["label"], again["footer"]) == ("A", "coord A · work 2/2 · line work #1")
+    assert [one["reason"] for one in place.events("session_left")] == []
+    assert sessions(place)["A"]["cwd"] == place.path("sub")
+
+
 def test_a_pool_that_the_file_has_no_more(host: Hosts, agents: Any) -> None:
     """Its line can be left by its name."""
     it, other = host(), host()

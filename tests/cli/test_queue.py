@@ -169,9 +169,11 @@ def test_kill_an_orphan_elsewhere(desk: Desk) -> None:
 
 
 def test_cancel_nothing(desk: Desk) -> None:
-    """An empty word (a variable that was not set) is no beginning of an id: exit 2, also with a single job there."""
+    """An empty word (a variable that was not set, an arrow key) is no beginning of an id: exit 2, also with a single job
+    there."""
     desk.job("a1", "test")
-    assert "JOB is empty" in one_line(desk.cli("queue", "cancel", "", code=2)[1])
+    for word in ("", " ", "\x1b[A", "\x01"):
+        assert "JOB is empty" in one_line(desk.cli("queue", "cancel", "--kill", word, code=2)[1])
     assert states(desk, "test") == {"a1": "running"}
 
 

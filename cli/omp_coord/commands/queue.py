@@ -105,11 +105,12 @@ def cancel(
     configuration or URL not usable; 69 the server does not answer.
     """
     with errors_reported():
+        job = clean(job).strip()
         if not job:
             raise ConfigError("JOB is empty; `omp-coord queue list` shows the ids")
         reader = found_reader(config, redis, scope)
         reading = reader.read()
-        found = _find(clean(job), reading, reader)
+        found = _find(job, reading, reader)
         _say_what_came_of_it(found, _cancel(found, reader, kill, reason), reading.jobs.get(found, {}), reader)
 
 
